@@ -1,0 +1,60 @@
+// Which ranks share a node ("host"), and how a flat buffer is cut into slices that they own.
+//
+// Decision: the node is what MPI_Comm_split_type(MPI_COMM_TYPE_SHARED) says; environment variables differ between
+// mpirun and srun.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+
+namespace rubato::collectives {
+
+// Elements in the unit from which slices are made and in which norms are summed.
+inline constexpr std::size_t block_elements = 4096;
+
+// A range of elements of a flat buffer.
+struct Slice {
+  std::size_t begin = 0;
+  std::size_t size = 0;
+  std::size_t end() const noexcept { return begin + size; }
+};
+
+// Part `index` of `parts` nearly equal parts of `count` elements, in whole blocks (the last block may be short).
+Slice slice_of(std::size_t count, std::size_t index, std::size_t parts);
+
+class Topology {
+ public:
+  explicit Topology(const Communicator& all);  // collective
+
+  const Communicator& all() const noexcept { return all_; }    // every rank (a duplicate)
+  const Communicator& node() const noexcept { return node_; }  // the ranks of this node
+  // The ranks with this rank's number on their nodes; only the slice owners (below) have one.
+  const std::optional<Communicator>& across() const noexcept { return across_; }
+
+  std::size_t node_index() const noexcept { return node_index_; }
+  std::size_t node_count() const noexcept { return node_count_; }
+  const std::vector<std::size_t>& ranks_per_node() const noexcept { return ranks_per_node_; }
+  const std::vector<std::string>& hosts() const noexcept { return hosts_; }  // host name of each node
+
+  // Slices are owned by the first slice_owners() ranks of each node: as many as the smallest node has ranks, so that
+  // slice i has an owner on every node.
+  std::size_t slice_owners() const noexcept { return slice_owners_; }
+  bool owns_slice() const noexcept { return node_.rank() < slice_owners_; }
+  Slice my_slice(std::size_t count) const;  // empty if this rank owns none
+
+ private:
+  Communicator all_;
+  Communicator node_;
+  std::optional<Communicator> across_;
+  std::size_t node_index_ = 0;
+  std::size_t node_count_ = 1;
+  std::size_t slice_owners_ = 1;
+  std::vector<std::size_t> ranks_per_node_;
+  std::vector<std::string> hosts_;
+};
+
+}  // namespace rubato::collectives

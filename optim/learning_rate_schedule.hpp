@@ -1,0 +1,48 @@
+// The learning rate before any rule scales it, as a function of how far the run has come.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rubato::optim {
+
+// How far the run has come, in each unit that a schedule may count in.
+struct Position {
+  double update = 0;    // updates done
+  double sample = 0;    // samples used
+  double epoch = 0;     // epochs, with their fraction: samples used / samples per epoch
+  double progress = 0;  // scale-invariant progress tau
+};
+
+enum class ScheduleUnit { update, sample, epoch, progress };
+
+struct ScheduleOptions {
+  std::string name = "constant";  // constant, step, multistep, cosine
+  ScheduleUnit unit = ScheduleUnit::epoch;
+  double base_rate = 0.1;
+  double gamma = 0.1;                // step, multistep: factor at each milestone
+  double step_size = 1;              // step: units between milestones
+  std::vector<double> milestones;    // multistep: units, ascending
+  double span = 0;                   // cosine: units from start (or end of warm-up) to end_rate; > 0
+  double end_rate = 0;               // cosine
+  // Gradual warm-up (Goyal et al. 2017, arXiv:1706.02677, section 2.2): linear from base_rate * warmup_start to base_rate
+  // over the first warmup_span units (in `unit`); the rest of the schedule starts counting after it for cosine.
+  double warmup_span = 0;
+  double warmup_start = 0;
+};
+
+ScheduleUnit schedule_unit(const std::string& name);  // throws std::invalid_argument
+std::vector<std::string> schedule_names();
+
+class LearningRateSchedule {
+ public:
+  explicit LearningRateSchedule(ScheduleOptions options);  // throws std::invalid_argument, naming the value at fault
+  double rate(const Position& position) const;             // stateless: the position is all the state
+  const ScheduleOptions& options() const noexcept { return options_; }
+
+ private:
+  ScheduleOptions options_;
+};
+
+}  // namespace rubato::optim

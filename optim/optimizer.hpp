@@ -1,0 +1,68 @@
+// An optimizer: turns a mean gradient and a rate into new parameters, on any slice of the flat buffers.
+//
+// State that has one value per parameter lives in buffers handed in by the caller (who may put them in node-shared
+// memory); state that is a few numbers is advanced once per update by begin_update(), on every rank alike. So the slices of
+// one update may be done by different ranks, and all state can be named, saved and restored. Written for float and double.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rubato::optim {
+
+// How one update steps: parameters change by learning_rate times the direction that the optimizer makes of
+// gradient_scale * (gradient + decay).
+struct UpdateRate {
+  double learning_rate = 0;
+  double gradient_scale = 1;
+};
+
+struct NamedScalar {
+  std::string name;
+  double value;
+};
+
+template <class T>
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  // The per-parameter buffers that update_slice needs, in order, all zero at first: {"momentum"}, {"exp_avg", "exp_avg_sq"}.
+  virtual std::vector<std::string> state_names() const = 0;
+
+  // Once per update on every rank, before its slices.
+  virtual void begin_update(const UpdateRate& rate) = 0;
+  // Updates one slice. All spans have the same size; `state` has one per state_names().
+  virtual void update_slice(std::span<T> parameters, std::span<const T> gradient,
+                            std::span<const std::span<T>> state) const = 0;
+
+  // The few-numbers state.
+  virtual std::vector<NamedScalar> scalars() const = 0;
+  virtual void restore_scalars(const std::vector<NamedScalar>& scalars) = 0;  // throws std::invalid_argument if names differ
+};
+
+enum class MomentumForm { torch, v, v_corrected };  // U-form; rate inside the buffer; the same, rescaled when the rate changes
+MomentumForm momentum_form(const std::string& name);  // "torch", "v", "v-corrected"; throws std::invalid_argument
+
+// What makes an optimizer, as the command line says it.
+struct OptimizerOptions {
+  std::string name = "sgd";  // sgd, adam, adamw
+  double momentum = 0;
+  MomentumForm form = MomentumForm::torch;
+  bool nesterov = false;
+  double weight_decay = 0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
+
+// Throws std::invalid_argument: an unknown name (with the nearest valid one), a value outside its range.
+template <class T>
+std::unique_ptr<Optimizer<T>> make_optimizer(const OptimizerOptions& options);
+std::vector<std::string> optimizer_names();
+
+}  // namespace rubato::optim
