@@ -1,0 +1,116 @@
+// A command's options as a table: each has a name, a kind, a default and a description, and from
+// that follow parsing, checking, help, and the configuration file.
+//
+// Boost.ProgramOptions splits the command line and the file into names and words; everything after
+// that is done here, so that every complaint is one sentence with the option's name, what was found
+// and what was expected. Words are taken literally: no abbreviations, no option twice, numbers in
+// full or not at all. The price is that values stay text until asked for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rubato::app {
+
+enum class OptionKind { text, choice, integer, number, flag };
+enum class OptionRange { positive, not_negative };  // of integers and numbers
+
+struct Option {
+  std::string name;  // without the dashes
+  OptionKind kind = OptionKind::text;
+  std::string
+      default_value;  // empty: none, the option then has no value unless given. Flags: "" is false
+  std::string value_name;  // for help: "N", "FILE"; flags and choices need none
+  std::string group;       // heading in help
+  std::string description;
+  std::vector<std::string> choices = {};      // choice only
+  OptionRange range = OptionRange::positive;  // integer and number only
+  bool is_recorded = true;  // part of the configuration; false for what belongs to one invocation
+                            // (--out, --overwrite)
+};
+
+// Arguments that are no options, such as the FILE in `trace show FILE`.
+struct Positionals {
+  std::string names;  // for help and messages: "FILE", "PATH..."
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
+
+// What a command line (and a configuration file) said.
+class Options {
+ public:
+  bool wants_help() const noexcept {
+    return wants_help_;
+  }  // --help or -h was among the arguments; nothing else is filled in
+
+  bool is_given(std::string_view name) const;   // on the command line or in the configuration file
+  bool has_value(std::string_view name) const;  // given, or has a default
+
+  // The value, as its kind. Asking for a name that is not in the table, for another kind, or for a
+  // value where there is none is std::logic_error.
+  const std::string& text(std::string_view name) const;  // also of a choice
+  std::uint64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  bool flag(std::string_view name) const;
+
+  // The same, or nothing where there is no value.
+  std::optional<std::string> text_if(std::string_view name) const;
+  std::optional<std::uint64_t> integer_if(std::string_view name) const;
+  std::optional<double> number_if(std::string_view name) const;
+
+  const std::vector<std::string>& positionals() const noexcept { return positionals_; }
+
+  // Every recorded option that has a value, defaults included, by group, as an ini file that
+  // --config reads back to the same values. Throws UsageError for a value that such a file cannot
+  // hold (line breaks, '#', blanks at its ends).
+  std::string as_ini() const;
+
+ private:
+  friend class OptionTable;
+  struct Value {
+    Option option;
+    std::string text;
+    bool is_given = false;
+    bool is_present = false;
+  };
+  const Value& find(std::string_view name) const;
+  const std::string& require(std::string_view name, OptionKind kind) const;
+
+  std::vector<Value> values_;  // in the table's order
+  std::vector<std::string> positionals_;
+  bool wants_help_ = false;
+};
+
+class OptionTable {
+ public:
+  struct About {
+    std::string command;     // "plan", "trace show"
+    std::string summary;     // one sentence
+    std::string example;     // a command line
+    std::string notes = {};  // printed after the options
+    Positionals positionals = {};
+    bool reads_config = false;  // adds --config FILE.ini; the command line wins over the file
+  };
+  OptionTable(About about, std::vector<Option> options);
+
+  // Throws UsageError for the command line, data::ContentError for the configuration file,
+  // data::MissingFileError if it is not there.
+  Options parse(const std::vector<std::string>& arguments) const;
+  Options parse(int argc, char** argv, int first = 2) const;  // argv[first] and what follows
+
+  std::string help() const;
+
+ private:
+  void take_command_line(const std::vector<std::string>& arguments, Options& options) const;
+  void take_config(const std::string& file, Options& options) const;
+  std::vector<std::string> names() const;
+
+  About about_;
+  std::vector<Option> options_;
+};
+
+}  // namespace rubato::app
