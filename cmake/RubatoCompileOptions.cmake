@@ -1,19 +1,22 @@
 # Compile options as INTERFACE targets, linked privately by every target of this project.
 #
-# Bit-for-bit results forbid two freedoms: contracting a*b+c into one rounding (it depends on how the compiler
-# schedules) and -ffast-math (it reorders sums). Hot loops get -O3 in every optimised build type: at -O2 g++ 12 leaves
-# them scalar.
+# Bit-for-bit results forbid two freedoms: contracting a*b+c into one rounding (whether it happens depends on how the
+# compiler schedules) and -ffast-math (it reorders sums). Hot loops get -O3 in every optimised build type: at -O2 g++ 12
+# leaves them scalar.
+set(RUBATO_COMPILE_OPTIONS -fno-math-errno)
+if(RUBATO_ARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  list(APPEND RUBATO_COMPILE_OPTIONS -march=${RUBATO_ARCH})
+endif()
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  list(APPEND RUBATO_COMPILE_OPTIONS -O3)
+endif()
+# In this order: for clang -fno-fast-math would undo an earlier -ffp-contract=off.
+list(APPEND RUBATO_COMPILE_OPTIONS -fno-fast-math -ffp-contract=off)
+
 add_library(rubato_compile_options INTERFACE)
 target_compile_features(rubato_compile_options INTERFACE cxx_std_20)
 target_compile_options(rubato_compile_options INTERFACE
-  -ffp-contract=off
-  -fno-fast-math
-  $<$<NOT:$<CONFIG:Debug>>:-O3>
-  -fno-math-errno
-  -fvisibility-inlines-hidden)
-if(RUBATO_ARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-  target_compile_options(rubato_compile_options INTERFACE -march=${RUBATO_ARCH})
-endif()
+  ${RUBATO_COMPILE_OPTIONS} -fvisibility-inlines-hidden)
 
 add_library(rubato_warnings INTERFACE)
 target_compile_options(rubato_warnings INTERFACE
@@ -21,10 +24,13 @@ target_compile_options(rubato_warnings INTERFACE
   -Wcast-align -Wformat=2 -Wimplicit-fallthrough
   $<$<BOOL:${RUBATO_WARNINGS_AS_ERRORS}>:-Werror>)
 
+# Programs also carry sanitizer_defaults.cpp, so that they behave alike under ctest, mpirun and by hand.
 add_library(rubato_sanitizers INTERFACE)
 if(RUBATO_SANITIZE)
   target_compile_options(rubato_sanitizers INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g)
   target_link_options(rubato_sanitizers INTERFACE -fsanitize=address,undefined)
   target_compile_definitions(rubato_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)
+  target_sources(rubato_sanitizers INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
 endif()

@@ -14,6 +14,6 @@ configure_package_config_file(cmake/RubatoConfig.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/RubatoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
   ${PROJECT_BINARY_DIR}/RubatoConfig.cmake ${PROJECT_BINARY_DIR}/RubatoConfigVersion.cmake
-  cmake/RubatoDependencies.cmake
+  cmake/FindOneDNN.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Rubato)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
