@@ -10,7 +10,7 @@ endif()
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   list(APPEND RUBATO_COMPILE_OPTIONS -O3)
 endif()
-# In this order: for clang -fno-fast-math would undo an earlier -ffp-contract=off.
+# Last, so that no other option brings back what they forbid.
 list(APPEND RUBATO_COMPILE_OPTIONS -fno-fast-math -ffp-contract=off)
 
 add_library(rubato_compile_options INTERFACE)
@@ -33,4 +33,7 @@ if(RUBATO_SANITIZE)
   target_compile_definitions(rubato_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)
   target_sources(rubato_sanitizers INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
+endif()
+if(RUBATO_BUILD_FUZZERS)
+  target_compile_options(rubato_sanitizers INTERFACE -fsanitize=fuzzer-no-link)
 endif()

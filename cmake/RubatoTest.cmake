@@ -1,45 +1,65 @@
 # Two ways to register a test program:
-#   rubato_test(<name> SOURCES ... LIBRARIES ...)              one process, one CTest entry per test case
-#   rubato_mpi_test(<name> RANKS 1 2 3 4 5 SOURCES ... LIBRARIES ... [TIMEOUT seconds])
-#                                                              one CTest entry per rank count: <name>.np<R>
-# An MPI test program is told how many ranks to expect and fails if it was started with another number.
+#   rubato_test(<name> SOURCES ... LIBRARIES ... [TIMEOUT seconds])
+#     one process, one CTest entry per test case: <name>.<suite>.<case>
+#   rubato_mpi_test(<name> [RANKS 1 2 3 4 5] SOURCES ... LIBRARIES ... [TIMEOUT seconds])
+#     one CTest entry per number of ranks: <name>.np<R>
+# An MPI test program is told how many ranks to expect and fails if it was started with another number. PROCESSORS keeps
+# a parallel ctest from starting more ranks than there are cores, as far as that is possible.
 include(GoogleTest)
 find_package(GTest 1.12 REQUIRED)
 
 set(RUBATO_TEST_RANKS 1 2 3 4 5)
-set(rubato_mpi_environment
+
+# For every test that starts mpirun: it may run as root (in containers), on fewer cores than ranks, unbound.
+set(RUBATO_MPI_ENVIRONMENT
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
-  LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/cmake/leak_suppressions.txt:print_suppressions=0)
+  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
+
+# Time limits are meant for an optimised build on two cores; slow build types get more.
+set(RUBATO_TIMEOUT_FACTOR 1)
+if(RUBATO_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(RUBATO_TIMEOUT_FACTOR 5)
+endif()
+
+function(rubato_timeout variable seconds)
+  if(NOT seconds)
+    set(seconds 120)
+  endif()
+  math(EXPR limit "${seconds} * ${RUBATO_TIMEOUT_FACTOR}")
+  set(${variable} ${limit} PARENT_SCOPE)
+endfunction()
 
 function(rubato_test_program name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES}
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock
     rubato_compile_options rubato_warnings rubato_sanitizers)
   target_compile_definitions(${name} PRIVATE RUBATO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()
 
+# The program's cases are listed when ctest starts, not when it is built: a program that cannot even start is then a
+# failing test with a message and not a broken build.
 function(rubato_test name)
-  rubato_test_program(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock)
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES")
+  rubato_timeout(timeout "${arg_TIMEOUT}")
+  rubato_test_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  gtest_discover_tests(${name}
+    TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
 endfunction()
 
 function(rubato_mpi_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "RANKS;SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LIBRARIES")
   if(NOT arg_RANKS)
     set(arg_RANKS ${RUBATO_TEST_RANKS})
   endif()
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
-  endif()
+  rubato_timeout(timeout "${arg_TIMEOUT}")
   rubato_test_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
-  target_link_libraries(${name} PRIVATE rubato_mpi_test_main GTest::gtest GTest::gmock)
+  target_link_libraries(${name} PRIVATE rubato_mpi_test_main)
   foreach(ranks ${arg_RANKS})
     add_test(NAME ${name}.np${ranks}
       COMMAND ${MPIEXEC_EXECUTABLE} -q ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}> --expect-ranks=${ranks})
     set_tests_properties(${name}.np${ranks} PROPERTIES
-      PROCESSORS ${ranks} TIMEOUT ${arg_TIMEOUT} LABELS mpi ENVIRONMENT "${rubato_mpi_environment}")
+      PROCESSORS ${ranks} TIMEOUT ${timeout} LABELS mpi ENVIRONMENT "${RUBATO_MPI_ENVIRONMENT}")
   endforeach()
 endfunction()
