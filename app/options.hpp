@@ -20,32 +20,32 @@ enum class OptionKind { text, choice, integer, number, flag };
 enum class OptionRange { positive, not_negative };  // of integers and numbers
 
 struct Option {
-  std::string name;  // without the dashes
+  std::string name = {};  // without the dashes
   OptionKind kind = OptionKind::text;
-  std::string
-      default_value;  // empty: none, the option then has no value unless given. Flags: "" is false
-  std::string value_name;  // for help: "N", "FILE"; flags and choices need none
-  std::string group;       // heading in help
-  std::string description;
-  std::vector<std::string> choices = {};      // choice only
-  OptionRange range = OptionRange::positive;  // integer and number only
-  bool is_recorded = true;  // part of the configuration; false for what belongs to one invocation
-                            // (--out, --overwrite)
+  std::string default_value = {};  // empty: no value unless given (flags: false)
+  std::string value_name = {};     // for help: "N", "FILE"; flags and choices need none
+  std::string group = {};          // heading in help
+  std::string description = {};
+  std::vector<std::string> choices = {};      // of a choice
+  OptionRange range = OptionRange::positive;  // of an integer or a number
+  bool is_recorded = true;  // false for what belongs to one invocation (--out, --overwrite)
 };
 
 // Arguments that are no options, such as the FILE in `trace show FILE`.
 struct Positionals {
-  std::string names;  // for help and messages: "FILE", "PATH..."
+  std::string names = {};  // for help and messages: "FILE", "PATH..."
   std::size_t least = 0;
   std::size_t most = 0;
 };
 
+// Where a value came from; the later one wins.
+enum class ValueSource { none, default_value, config_file, command_line };
+
 // What a command line (and a configuration file) said.
 class Options {
  public:
-  bool wants_help() const noexcept {
-    return wants_help_;
-  }  // --help or -h was among the arguments; nothing else is filled in
+  // --help or -h was among the arguments; nothing else is filled in then.
+  bool wants_help() const noexcept { return wants_help_; }
 
   bool is_given(std::string_view name) const;   // on the command line or in the configuration file
   bool has_value(std::string_view name) const;  // given, or has a default
@@ -64,9 +64,9 @@ class Options {
 
   const std::vector<std::string>& positionals() const noexcept { return positionals_; }
 
-  // Every recorded option that has a value, defaults included, by group, as an ini file that
-  // --config reads back to the same values. Throws UsageError for a value that such a file cannot
-  // hold (line breaks, '#', blanks at its ends).
+  // Every recorded option that has a value, defaults included, as an ini file that --config reads
+  // back to the same values. Throws UsageError for a value that such a file cannot hold (line
+  // breaks, '#', blanks at its ends).
   std::string as_ini() const;
 
  private:
@@ -74,8 +74,7 @@ class Options {
   struct Value {
     Option option;
     std::string text;
-    bool is_given = false;
-    bool is_present = false;
+    ValueSource source = ValueSource::none;
   };
   const Value& find(std::string_view name) const;
   const std::string& require(std::string_view name, OptionKind kind) const;
@@ -94,20 +93,28 @@ class OptionTable {
     std::string notes = {};  // printed after the options
     Positionals positionals = {};
     bool reads_config = false;  // adds --config FILE.ini; the command line wins over the file
+    // Sets of options of which one source may give only one; one on the command line puts the
+    // others of its set, where the file gives them, out of force.
+    std::vector<std::vector<std::string>> alternatives = {};
   };
   OptionTable(About about, std::vector<Option> options);
 
-  // Throws UsageError for the command line, data::ContentError for the configuration file,
-  // data::MissingFileError if it is not there.
+  // Throws UsageError for the command line; data::ContentError for the configuration file, or
+  // data::MissingFileError if it cannot be read.
   Options parse(const std::vector<std::string>& arguments) const;
   Options parse(int argc, char** argv, int first = 2) const;  // argv[first] and what follows
 
   std::string help() const;
 
  private:
+  std::vector<std::string> names() const;
+  const Option* find(std::string_view name) const;
   void take_command_line(const std::vector<std::string>& arguments, Options& options) const;
   void take_config(const std::string& file, Options& options) const;
-  std::vector<std::string> names() const;
+  void set(Options& options, const std::string& name, const std::string& text,
+           ValueSource source) const;
+  void check_positionals(const Options& options) const;
+  void settle_alternatives(Options& options) const;
 
   About about_;
   std::vector<Option> options_;

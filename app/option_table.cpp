@@ -1,0 +1,192 @@
+// See options.hpp: from a command line and a configuration file to checked values.
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "app/failure.hpp"
+#include "app/option_value.hpp"
+#include "app/options.hpp"
+#include "app/spelling.hpp"
+#include "data/errors.hpp"
+
+namespace rubato::app {
+namespace {
+
+namespace po = boost::program_options;
+
+// The table in Boost's words: all values are text. A flag takes a value only in the form
+// --flag=false.
+po::options_description describe(const std::vector<Option>& options) {
+  po::options_description description;
+  for (const auto& option : options) {
+    auto* semantic = po::value<std::string>();
+    if (option.kind == OptionKind::flag) semantic->implicit_value("true");
+    description.add_options()(option.name.c_str(), semantic);
+  }
+  return description;
+}
+
+std::string value_of(const po::option& word) {
+  if (!word.value.empty()) return word.value.front();
+  return "true";  // only a flag may come without a value
+}
+
+std::string read_config(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) {
+    throw data::MissingFileError("configuration file " + file + " cannot be read");
+  }
+  return text;
+}
+
+po::parsed_options split_command_line(const std::vector<std::string>& arguments,
+                                      const po::options_description& description) {
+  namespace style = po::command_line_style;
+  try {
+    return po::command_line_parser(arguments)
+        .options(description)
+        .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next)
+        .allow_unregistered()
+        .run();
+  } catch (const po::error_with_option_name& error) {  // nothing follows the name, or after "="
+    throw UsageError("--" + error.get_option_name() + ": a value is missing");
+  }
+}
+
+po::parsed_options split_config(const std::string& file,
+                                const po::options_description& description) {
+  std::istringstream text(read_config(file));
+  try {
+    return po::parse_config_file(text, description, true);
+  } catch (const po::invalid_config_file_syntax& error) {
+    throw data::ContentError(file + ": \"" + error.tokens() + "\": expected a line NAME = VALUE");
+  }
+}
+
+}  // namespace
+
+OptionTable::OptionTable(About about, std::vector<Option> options)
+    : about_(std::move(about)), options_(std::move(options)) {
+  if (!about_.reads_config) return;
+  options_.push_back({.name = "config",
+                      .value_name = "FILE.ini",
+                      .group = "Configuration",
+                      .description = "read options from a file of lines NAME = VALUE",
+                      .is_recorded = false});
+}
+
+std::vector<std::string> OptionTable::names() const {
+  std::vector<std::string> names;
+  for (const auto& option : options_) names.push_back(option.name);
+  return names;
+}
+
+Options OptionTable::parse(int argc, char** argv, int first) const {
+  return parse(std::vector<std::string>(argv + std::min(first, argc), argv + argc));
+}
+
+Options OptionTable::parse(const std::vector<std::string>& arguments) const {
+  Options options;
+  const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  options.wants_help_ = std::any_of(arguments.begin(), arguments.end(), is_help);
+  if (options.wants_help_) return options;
+  for (const auto& option : options_) {
+    const bool is_flag = option.kind == OptionKind::flag;
+    const std::string& value = option.default_value;
+    const auto source = value.empty() && !is_flag ? ValueSource::none : ValueSource::default_value;
+    options.values_.push_back({option, is_flag && value.empty() ? "false" : value, source});
+  }
+  take_command_line(arguments, options);
+  if (about_.reads_config && options.is_given("config")) {
+    take_config(options.text("config"), options);
+  }
+  settle_alternatives(options);
+  return options;
+}
+
+void OptionTable::take_command_line(const std::vector<std::string>& arguments,
+                                    Options& options) const {
+  const auto description = describe(options_);
+  for (const auto& word : split_command_line(arguments, description).options) {
+    if (word.string_key.empty()) {
+      options.positionals_.push_back(word.value.front());
+    } else if (word.unregistered) {
+      const auto close = nearest(word.string_key, names());
+      throw UsageError("unknown option --" + word.string_key +
+                       (close ? "; did you mean --" + *close + "?"
+                              : "; see `rubato " + about_.command + " --help`"));
+    } else {
+      set(options, word.string_key, value_of(word), ValueSource::command_line);
+    }
+  }
+  check_positionals(options);
+}
+
+void OptionTable::take_config(const std::string& file, Options& options) const {
+  const auto description = describe(options_);
+  try {
+    for (const auto& word : split_config(file, description).options) {
+      if (word.unregistered || word.string_key == "config") {
+        const auto close = nearest(word.string_key, names());
+        throw UsageError("unknown key \"" + word.string_key + "\"" +
+                         (close ? "; did you mean \"" + *close + "\"?" : ""));
+      }
+      set(options, word.string_key, value_of(word), ValueSource::config_file);
+    }
+  } catch (const UsageError& error) {
+    throw data::ContentError(file + ": " + error.what());
+  }
+}
+
+void OptionTable::set(Options& options, const std::string& name, const std::string& text,
+                      ValueSource source) const {
+  const bool is_line = source == ValueSource::command_line;
+  const std::string subject = (is_line ? "--" : "") + name;
+  for (auto& value : options.values_) {
+    if (value.option.name != name) continue;
+    if (value.source == source) throw UsageError(subject + " is given twice; give it once");
+    // A missing value makes the parser take the next option for it.
+    if (is_line && text.rfind("--", 0) == 0) throw UsageError(subject + ": a value is missing");
+    check_value(value.option, text, subject);
+    if (value.source < source) {
+      value.text = text;
+      value.source = source;
+    }
+  }
+}
+
+void OptionTable::check_positionals(const Options& options) const {
+  const auto& [names, least, most] = about_.positionals;
+  const std::size_t count = options.positionals_.size();
+  if (count < least) {
+    throw UsageError("rubato " + about_.command + ": " + names + " is missing");
+  }
+  if (count > most) {
+    throw UsageError("unexpected argument \"" + options.positionals_[most] + "\"; see `rubato " +
+                     about_.command + " --help`");
+  }
+}
+
+void OptionTable::settle_alternatives(Options& options) const {
+  for (const auto& set : about_.alternatives) {
+    const std::string* winner = nullptr;
+    auto strongest = ValueSource::default_value;
+    for (const auto& name : set) {
+      const auto source = options.find(name).source;
+      if (source > ValueSource::default_value && source == strongest) {
+        throw UsageError("--" + *winner + " and --" + name + " exclude each other; give one");
+      }
+      if (source > strongest) winner = &name;
+      strongest = std::max(strongest, source);
+    }
+    for (auto& value : options.values_) {
+      const bool is_member = std::find(set.begin(), set.end(), value.option.name) != set.end();
+      if (is_member && value.source < strongest) value = {value.option, {}, ValueSource::none};
+    }
+  }
+}
+
+}  // namespace rubato::app
