@@ -21,24 +21,29 @@ struct ScheduleOptions {
   std::string name = "constant";  // constant, step, multistep, cosine
   ScheduleUnit unit = ScheduleUnit::epoch;
   double base_rate = 0.1;
-  double gamma = 0.1;                // step, multistep: factor at each milestone
-  double step_size = 1;              // step: units between milestones
-  std::vector<double> milestones;    // multistep: units, ascending
-  double span = 0;                   // cosine: units from start (or end of warm-up) to end_rate; > 0
-  double end_rate = 0;               // cosine
-  // Gradual warm-up (Goyal et al. 2017, arXiv:1706.02677, section 2.2): linear from base_rate * warmup_start to base_rate
-  // over the first warmup_span units (in `unit`); the rest of the schedule starts counting after it for cosine.
+  double gamma = 0.1;              // step, multistep: factor at each milestone
+  double step_size = 1;            // step: units between milestones
+  std::vector<double> milestones;  // multistep: units, ascending
+  double span = 0;                 // cosine: units from start (or end of warm-up) to end_rate; > 0
+  double end_rate = 0;             // cosine
+  // Gradual warm-up (Goyal et al. 2017, arXiv:1706.02677, section 2.2): linear from
+  // base_rate * warmup_start to base_rate over the first warmup_span units (in `unit`). Cosine
+  // starts counting after it; step and multistep count from the start of the run.
   double warmup_span = 0;
   double warmup_start = 0;
 };
 
-ScheduleUnit schedule_unit(const std::string& name);  // throws std::invalid_argument
+// By name; throws std::invalid_argument, listing the valid names.
+ScheduleUnit schedule_unit(const std::string& name);
+std::vector<std::string> schedule_unit_names();
 std::vector<std::string> schedule_names();
 
 class LearningRateSchedule {
  public:
-  explicit LearningRateSchedule(ScheduleOptions options);  // throws std::invalid_argument, naming the value at fault
-  double rate(const Position& position) const;             // stateless: the position is all the state
+  // Throws std::invalid_argument, naming the value at fault.
+  explicit LearningRateSchedule(ScheduleOptions options);
+  // Stateless: the position, what is done before the update, is all the state.
+  double rate(const Position& position) const;
   const ScheduleOptions& options() const noexcept { return options_; }
 
  private:

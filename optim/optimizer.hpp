@@ -1,8 +1,10 @@
-// An optimizer: turns a mean gradient and a rate into new parameters, on any slice of the flat buffers.
+// An optimizer: turns a mean gradient and a rate into new parameters, on any slice of the flat
+// buffers.
 //
-// State that has one value per parameter lives in buffers handed in by the caller (who may put them in node-shared
-// memory); state that is a few numbers is advanced once per update by begin_update(), on every rank alike. So the slices of
-// one update may be done by different ranks, and all state can be named, saved and restored. Written for float and double.
+// State that has one value per parameter lives in buffers handed in by the caller (who may put them
+// in node-shared memory); state that is a few numbers is advanced once per update by
+// begin_update(), on every rank alike. So the slices of one update may be done by different ranks,
+// and all state can be named, saved and restored. Written for float and double.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +16,8 @@
 
 namespace rubato::optim {
 
-// How one update steps: parameters change by learning_rate times the direction that the optimizer makes of
-// gradient_scale * (gradient + decay).
+// How one update steps: parameters change by learning_rate times the direction that the optimizer
+// makes of gradient_scale * (gradient + decay).
 struct UpdateRate {
   double learning_rate = 0;
   double gradient_scale = 1;
@@ -31,10 +33,12 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // The per-parameter buffers that update_slice needs, in order, all zero at first: {"momentum"}, {"exp_avg", "exp_avg_sq"}.
+  // The per-parameter buffers that update_slice needs, in order, all zero at first: {"momentum"},
+  // {"exp_avg", "exp_avg_sq"}.
   virtual std::vector<std::string> state_names() const = 0;
 
-  // Once per update on every rank, before its slices.
+  // Once per update on every rank, before its slices. Throws std::invalid_argument for a rate that
+  // is negative or not finite.
   virtual void begin_update(const UpdateRate& rate) = 0;
   // Updates one slice. All spans have the same size; `state` has one per state_names().
   virtual void update_slice(std::span<T> parameters, std::span<const T> gradient,
@@ -42,11 +46,16 @@ class Optimizer {
 
   // The few-numbers state.
   virtual std::vector<NamedScalar> scalars() const = 0;
-  virtual void restore_scalars(const std::vector<NamedScalar>& scalars) = 0;  // throws std::invalid_argument if names differ
+  // Throws std::invalid_argument unless the names are those of scalars(), in any order.
+  virtual void restore_scalars(const std::vector<NamedScalar>& scalars) = 0;
 };
 
-enum class MomentumForm { torch, v, v_corrected };  // U-form; rate inside the buffer; the same, rescaled when the rate changes
-MomentumForm momentum_form(const std::string& name);  // "torch", "v", "v-corrected"; throws std::invalid_argument
+// Rate outside the momentum buffer; inside it; inside, and rescaled when the rate changes
+// (sgd.hpp).
+enum class MomentumForm { torch, v, v_corrected };
+// By name; throws std::invalid_argument, listing the valid names.
+MomentumForm momentum_form(const std::string& name);
+std::vector<std::string> momentum_form_names();  // torch, v, v-corrected
 
 // What makes an optimizer, as the command line says it.
 struct OptimizerOptions {
@@ -60,7 +69,8 @@ struct OptimizerOptions {
   double epsilon = 1e-8;
 };
 
-// Throws std::invalid_argument: an unknown name (with the nearest valid one), a value outside its range.
+// Throws std::invalid_argument: an unknown name (listing the valid ones), a value outside its
+// range.
 template <class T>
 std::unique_ptr<Optimizer<T>> make_optimizer(const OptimizerOptions& options);
 std::vector<std::string> optimizer_names();

@@ -1,11 +1,17 @@
-// The scaling rules, each an elastic optimizer.
+// The scaling rules, each an elastic optimizer. With S = batch / reference batch:
 //
-// | class                        | rate factor | gradient scale | source                                              |
-// | ConstantOptimizer            | 1           | 1              |                                                     |
-// | LinearRuleOptimizer          | S           | 1              | Goyal et al. 2017, arXiv:1706.02677, section 2.1    |
-// | LinearRuleMomentumOptimizer  | 1           | S              | the batch size inside the momentum buffer: an old gradient keeps the weight of its own batch |
-// | RootRuleOptimizer            | sqrt(S)     | 1              | Krizhevsky 2014, arXiv:1404.5997, section 5         |
-// | AdaScaleOptimizer            | gain(S)     | 1              | Johnson et al. 2020, arXiv:2007.05105, algorithm 1  |
+//   class                         rate factor   gradient scale   source
+//   ConstantOptimizer             1             1
+//   LinearRuleOptimizer           S             1                arXiv:1706.02677, section 2.1
+//   LinearRuleMomentumOptimizer   1             S                see below
+//   RootRuleOptimizer             sqrt(S)       1                arXiv:1404.5997, section 5
+//   AdaScaleOptimizer             gain(S)       1                arXiv:2007.05105, algorithm 1
+//
+// (Goyal et al. 2017; Krizhevsky 2014; Johnson et al. 2020.) LinearRuleMomentumOptimizer puts the
+// batch size inside the momentum buffer: after a jump of the batch an old gradient keeps the weight
+// of its own batch, where the linear rule gives the whole history the new one. None of the rules
+// limits the rate: above some S linear scaling diverges whatever the rule promises, and a warm-up
+// (learning_rate_schedule.hpp) is what its source adds to it.
 #pragma once
 
 #include <memory>
@@ -51,10 +57,14 @@ class AdaScaleOptimizer final : public ElasticOptimizer {
   UpdateRate factor(const ScaleFacts& facts) const override;
 };
 
-// By name: "constant", "linear", "linear-momentum", "root", "adascale". Throws std::invalid_argument with the nearest name.
-std::unique_ptr<ElasticOptimizer> make_elastic_optimizer(const std::string& rule, std::unique_ptr<Optimizer<float>> inner,
-                                                         LearningRateSchedule schedule, ElasticOptions options);
+// By name: "constant", "linear", "linear-momentum", "root", "adascale". Throws
+// std::invalid_argument, listing the valid names, for any other.
+std::unique_ptr<ElasticOptimizer> make_elastic_optimizer(const std::string& rule,
+                                                         std::unique_ptr<Optimizer<float>> inner,
+                                                         LearningRateSchedule schedule,
+                                                         ElasticOptions options);
 std::vector<std::string> rule_names();
-UpdateRate rule_factor(const std::string& rule, const ScaleFacts& facts);  // the rules as functions, for shadow rates
+// The rules as functions, for shadow rates.
+UpdateRate rule_factor(const std::string& rule, const ScaleFacts& facts);
 
 }  // namespace rubato::optim

@@ -1,0 +1,104 @@
+// One loop for both: Adam has `keep` 1, AdamW has `decay` 0. The corrections by t are made in
+// double and rounded once, the one under the root as a factor, which leaves one root and one
+// division per element. 28 bytes per float parameter and update.
+#include "optim/adam.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+#include "optim/named_scalars.hpp"
+#include "optim/option_check.hpp"
+#include "optim/update_check.hpp"
+
+namespace rubato::optim {
+namespace {
+
+template <class T>
+struct Constants {
+  T keep;            // AdamW: 1 - lr weight_decay
+  T decay;           // Adam: weight_decay
+  T gradient_scale;  // c
+  T beta1, one_minus_beta1;
+  T beta2, one_minus_beta2;
+  T step_size;        // lr / (1 - beta1^t)
+  T root_correction;  // 1 / sqrt(1 - beta2^t)
+  T epsilon;
+};
+
+template <class T>
+void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict a,
+            T* __restrict q, Constants<T> k) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const T direction = k.gradient_scale * (g[i] + k.decay * w[i]);
+    a[i] = k.beta1 * a[i] + k.one_minus_beta1 * direction;
+    q[i] = k.beta2 * q[i] + k.one_minus_beta2 * (direction * direction);
+    const T denominator = std::sqrt(q[i]) * k.root_correction + k.epsilon;
+    w[i] = k.keep * w[i] - k.step_size * (a[i] / denominator);
+  }
+}
+
+template <class T>
+Constants<T> make_constants(const OptimizerOptions& options, AdamDecay decay,
+                            const UpdateRate& rate, double step) {
+  const bool is_decoupled = decay == AdamDecay::decoupled;
+  const auto rounded = [](double value) { return static_cast<T>(value); };
+  return {rounded(is_decoupled ? 1 - rate.learning_rate * options.weight_decay : 1),
+          rounded(is_decoupled ? 0 : options.weight_decay),
+          rounded(rate.gradient_scale),
+          rounded(options.beta1),
+          rounded(1 - options.beta1),
+          rounded(options.beta2),
+          rounded(1 - options.beta2),
+          rounded(rate.learning_rate / (1 - std::pow(options.beta1, step))),
+          rounded(1 / std::sqrt(1 - std::pow(options.beta2, step))),
+          rounded(options.epsilon)};
+}
+
+}  // namespace
+
+template <class T>
+Adam<T>::Adam(const OptimizerOptions& options, AdamDecay decay) : options_(options), decay_(decay) {
+  require_fraction("beta1", options.beta1);
+  require_fraction("beta2", options.beta2);
+  require_at_least_zero("weight decay", options.weight_decay);
+  require_value(std::isfinite(options.epsilon) && static_cast<T>(options.epsilon) > 0, "epsilon",
+                options.epsilon, "a finite number above 0 (in the precision of the parameters)");
+}
+
+template <class T>
+std::vector<std::string> Adam<T>::state_names() const {
+  return {"exp_avg", "exp_avg_sq"};
+}
+
+template <class T>
+void Adam<T>::begin_update(const UpdateRate& rate) {
+  check_update_rate(rate);
+  rate_ = rate;
+  step_ += 1;
+}
+
+template <class T>
+void Adam<T>::update_slice(std::span<T> parameters, std::span<const T> gradient,
+                           std::span<const std::span<T>> state) const {
+  check_slices(parameters, gradient, state, 2);
+  update(parameters.size(), parameters.data(), gradient.data(), state[0].data(), state[1].data(),
+         make_constants<T>(options_, decay_, rate_, step_));
+}
+
+template <class T>
+std::vector<NamedScalar> Adam<T>::scalars() const {
+  return {{"step", step_}};
+}
+
+template <class T>
+void Adam<T>::restore_scalars(const std::vector<NamedScalar>& scalars) {
+  const double step = scalar_values("adam", {"step"}, scalars)[0];
+  require_value(step >= 0 && step == std::floor(step), "state of adam: scalar 'step'", step,
+                "a count of updates");
+  step_ = step;
+}
+
+template class Adam<float>;
+template class Adam<double>;
+
+}  // namespace rubato::optim

@@ -1,0 +1,115 @@
+// Four shapes of one number over the run, and a linear warm-up before any of them.
+//
+// `step` and `multistep` count from the start of the run, warm-up included, as milestones are
+// usually quoted; `cosine` counts from the end of the warm-up, so it begins at the base rate that
+// the warm-up reached.
+#include "optim/learning_rate_schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include "optim/option_check.hpp"
+
+namespace rubato::optim {
+namespace {
+
+double count(ScheduleUnit unit, const Position& position) {
+  switch (unit) {
+    case ScheduleUnit::update:
+      return position.update;
+    case ScheduleUnit::sample:
+      return position.sample;
+    case ScheduleUnit::epoch:
+      return position.epoch;
+    case ScheduleUnit::progress:
+      return position.progress;
+  }
+  throw std::invalid_argument("schedule unit is none of update, sample, epoch, progress");
+}
+
+double step_rate(const ScheduleOptions& options, double units) {
+  return options.base_rate * std::pow(options.gamma, std::floor(units / options.step_size));
+}
+
+double multistep_rate(const ScheduleOptions& options, double units) {
+  const auto& milestones = options.milestones;
+  const auto passed = std::upper_bound(milestones.begin(), milestones.end(), units);
+  return options.base_rate *
+         std::pow(options.gamma, static_cast<double>(passed - milestones.begin()));
+}
+
+// Loshchilov and Hutter 2016, arXiv:1608.03983, equation 5, without restarts.
+double cosine_rate(const ScheduleOptions& options, double units) {
+  const double done = (units - options.warmup_span) / options.span;
+  if (done >= 1) return options.end_rate;
+  const double weight = 0.5 * (1 + std::cos(std::numbers::pi * done));
+  return options.end_rate + (options.base_rate - options.end_rate) * weight;
+}
+
+double warmup_rate(const ScheduleOptions& options, double units) {
+  const double done = units / options.warmup_span;
+  return options.base_rate * (options.warmup_start + (1 - options.warmup_start) * done);
+}
+
+void check_milestones(const std::vector<double>& milestones) {
+  if (milestones.empty()) {
+    throw std::invalid_argument("schedule multistep has no milestones; expected at least one");
+  }
+  double previous = -1;
+  for (const double milestone : milestones) {
+    require_at_least_zero("milestone of schedule multistep", milestone);
+    require_value(milestone > previous, "milestone of schedule multistep", milestone,
+                  "milestones in ascending order");
+    previous = milestone;
+  }
+}
+
+void check_shape(const ScheduleOptions& options) {
+  if (options.name == "constant") return;
+  if (options.name == "cosine") {
+    require_above_zero("span of schedule cosine", options.span);
+    require_at_least_zero("end rate of schedule cosine", options.end_rate);
+    return;
+  }
+  require_above_zero("gamma of schedule " + options.name, options.gamma);
+  if (options.name == "step") require_above_zero("step size of schedule step", options.step_size);
+  if (options.name == "multistep") check_milestones(options.milestones);
+}
+
+}  // namespace
+
+std::vector<std::string> schedule_unit_names() { return {"update", "sample", "epoch", "progress"}; }
+
+ScheduleUnit schedule_unit(const std::string& name) {
+  if (name == "update") return ScheduleUnit::update;
+  if (name == "sample") return ScheduleUnit::sample;
+  if (name == "epoch") return ScheduleUnit::epoch;
+  if (name == "progress") return ScheduleUnit::progress;
+  throw_unknown_name("schedule unit", name, schedule_unit_names());
+}
+
+std::vector<std::string> schedule_names() { return {"constant", "step", "multistep", "cosine"}; }
+
+LearningRateSchedule::LearningRateSchedule(ScheduleOptions options) : options_(std::move(options)) {
+  const std::vector<std::string> names = schedule_names();
+  if (std::find(names.begin(), names.end(), options_.name) == names.end()) {
+    throw_unknown_name("schedule", options_.name, names);
+  }
+  require_at_least_zero("learning rate", options_.base_rate);
+  require_at_least_zero("warm-up span", options_.warmup_span);
+  require_at_least_zero("warm-up start", options_.warmup_start);
+  check_shape(options_);
+}
+
+double LearningRateSchedule::rate(const Position& position) const {
+  const double units = count(options_.unit, position);
+  if (units < options_.warmup_span) return warmup_rate(options_, units);
+  if (options_.name == "step") return step_rate(options_, units);
+  if (options_.name == "multistep") return multistep_rate(options_, units);
+  if (options_.name == "cosine") return cosine_rate(options_, units);
+  return options_.base_rate;
+}
+
+}  // namespace rubato::optim

@@ -1,0 +1,32 @@
+// Optimizers and momentum forms by name.
+#include "optim/optimizer.hpp"
+
+#include "optim/adam.hpp"
+#include "optim/option_check.hpp"
+#include "optim/sgd.hpp"
+
+namespace rubato::optim {
+
+std::vector<std::string> momentum_form_names() { return {"torch", "v", "v-corrected"}; }
+
+MomentumForm momentum_form(const std::string& name) {
+  if (name == "torch") return MomentumForm::torch;
+  if (name == "v") return MomentumForm::v;
+  if (name == "v-corrected") return MomentumForm::v_corrected;
+  throw_unknown_name("momentum form", name, momentum_form_names());
+}
+
+std::vector<std::string> optimizer_names() { return {"sgd", "adam", "adamw"}; }
+
+template <class T>
+std::unique_ptr<Optimizer<T>> make_optimizer(const OptimizerOptions& options) {
+  if (options.name == "sgd") return std::make_unique<Sgd<T>>(options);
+  if (options.name == "adam") return std::make_unique<Adam<T>>(options, AdamDecay::in_gradient);
+  if (options.name == "adamw") return std::make_unique<Adam<T>>(options, AdamDecay::decoupled);
+  throw_unknown_name("optimizer", options.name, optimizer_names());
+}
+
+template std::unique_ptr<Optimizer<float>> make_optimizer(const OptimizerOptions& options);
+template std::unique_ptr<Optimizer<double>> make_optimizer(const OptimizerOptions& options);
+
+}  // namespace rubato::optim

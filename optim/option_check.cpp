@@ -1,0 +1,40 @@
+// The sentences for wrong values and unknown names. Numbers are written as a person would type
+// them.
+#include "optim/option_check.hpp"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+namespace rubato::optim {
+
+void require_value(bool is_valid, const std::string& what, double value,
+                   const std::string& expected) {
+  if (is_valid) return;
+  std::ostringstream sentence;
+  sentence << what << " is " << value << "; expected " << expected;
+  throw std::invalid_argument(sentence.str());
+}
+
+void require_at_least_zero(const std::string& what, double value) {
+  require_value(std::isfinite(value) && value >= 0, what, value, "a finite number, 0 or more");
+}
+
+void require_above_zero(const std::string& what, double value) {
+  require_value(std::isfinite(value) && value > 0, what, value, "a finite number above 0");
+}
+
+void require_fraction(const std::string& what, double value) {
+  require_value(value >= 0 && value < 1, what, value, "a number from 0 to below 1");
+}
+
+void throw_unknown_name(const std::string& what, const std::string& name,
+                        const std::vector<std::string>& valid_names) {
+  std::string sentence = "unknown " + what + " '" + name + "'; valid names: ";
+  for (std::size_t i = 0; i < valid_names.size(); ++i) {
+    sentence += (i == 0 ? "" : ", ") + valid_names[i];
+  }
+  throw std::invalid_argument(sentence);
+}
+
+}  // namespace rubato::optim

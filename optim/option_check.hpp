@@ -1,0 +1,24 @@
+// The two things that can be wrong with an option of this folder, each with one sentence that names
+// it: a value outside its range and a name that nobody knows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rubato::optim {
+
+// Throws std::invalid_argument unless `is_valid`: "weight decay is -1; expected a finite number, 0
+// or more".
+void require_value(bool is_valid, const std::string& what, double value,
+                   const std::string& expected);
+
+// The common ranges. Neither lets a NaN or an infinity through.
+void require_at_least_zero(const std::string& what, double value);
+void require_above_zero(const std::string& what, double value);
+void require_fraction(const std::string& what, double value);  // [0, 1)
+
+// Throws std::invalid_argument: "unknown optimizer 'sdg'; valid names: sgd, adam, adamw".
+[[noreturn]] void throw_unknown_name(const std::string& what, const std::string& name,
+                                     const std::vector<std::string>& valid_names);
+
+}  // namespace rubato::optim

@@ -1,0 +1,134 @@
+// The update loops, one per form, written so that the compiler turns them into vector code:
+// restricted pointers, no branches. Each is bound by memory: 12 bytes per float parameter and
+// update without momentum, 20 with it.
+#include "optim/sgd.hpp"
+
+#include <cstddef>
+#include <stdexcept>
+
+#include "optim/named_scalars.hpp"
+#include "optim/option_check.hpp"
+#include "optim/update_check.hpp"
+
+namespace rubato::optim {
+namespace {
+
+// What an update's loop needs, rounded once to the type it computes in.
+template <class T>
+struct Constants {
+  T learning_rate;   // lr
+  T gradient_scale;  // c
+  T scaled_rate;     // lr * c
+  T decay;           // weight decay
+  T momentum;        // m; v-corrected: m * (lr / previous lr)
+};
+
+template <class T>
+void update_plain(std::size_t size, T* __restrict w, const T* __restrict g, Constants<T> k) {
+  for (std::size_t i = 0; i < size; ++i) {
+    w[i] -= k.scaled_rate * (g[i] + k.decay * w[i]);
+  }
+}
+
+template <class T>
+void update_torch(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict u,
+                  Constants<T> k) {
+  for (std::size_t i = 0; i < size; ++i) {
+    u[i] = k.momentum * u[i] + k.gradient_scale * (g[i] + k.decay * w[i]);
+    w[i] -= k.learning_rate * u[i];
+  }
+}
+
+template <class T>
+void update_nesterov(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict u,
+                     Constants<T> k) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const T direction = k.gradient_scale * (g[i] + k.decay * w[i]);
+    u[i] = k.momentum * u[i] + direction;
+    w[i] -= k.learning_rate * (direction + k.momentum * u[i]);
+  }
+}
+
+template <class T>
+void update_v(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict v,
+              Constants<T> k) {
+  for (std::size_t i = 0; i < size; ++i) {
+    v[i] = k.momentum * v[i] + k.scaled_rate * (g[i] + k.decay * w[i]);
+    w[i] -= v[i];
+  }
+}
+
+void check_options(const OptimizerOptions& options) {
+  require_fraction("momentum", options.momentum);
+  require_at_least_zero("weight decay", options.weight_decay);
+  if (options.nesterov && (options.momentum == 0 || options.form != MomentumForm::torch)) {
+    throw std::invalid_argument("nesterov needs a momentum above 0 and the momentum form torch");
+  }
+}
+
+}  // namespace
+
+template <class T>
+Sgd<T>::Sgd(const OptimizerOptions& options) : options_(options) {
+  check_options(options);
+}
+
+template <class T>
+std::vector<std::string> Sgd<T>::state_names() const {
+  if (options_.momentum == 0) return {};
+  return {"momentum"};
+}
+
+template <class T>
+void Sgd<T>::begin_update(const UpdateRate& rate) {
+  check_update_rate(rate);
+  rate_ = rate;
+  rate_ratio_ = previous_rate_ > 0 ? rate.learning_rate / previous_rate_ : 1;
+  if (needs_previous_rate()) previous_rate_ = rate.learning_rate;
+}
+
+template <class T>
+void Sgd<T>::update_slice(std::span<T> parameters, std::span<const T> gradient,
+                          std::span<const std::span<T>> state) const {
+  check_slices(parameters, gradient, state, options_.momentum == 0 ? 0 : 1);
+  const Constants<T> constants{
+      static_cast<T>(rate_.learning_rate), static_cast<T>(rate_.gradient_scale),
+      static_cast<T>(rate_.learning_rate * rate_.gradient_scale),
+      static_cast<T>(options_.weight_decay), static_cast<T>(options_.momentum * rate_ratio_)};
+  const std::size_t size = parameters.size();
+  T* const w = parameters.data();
+  const T* const g = gradient.data();
+  if (state.empty()) return update_plain(size, w, g, constants);
+  T* const momentum = state[0].data();
+  if (options_.form != MomentumForm::torch) return update_v(size, w, g, momentum, constants);
+  if (options_.nesterov) return update_nesterov(size, w, g, momentum, constants);
+  update_torch(size, w, g, momentum, constants);
+}
+
+template <class T>
+std::vector<NamedScalar> Sgd<T>::scalars() const {
+  if (!needs_previous_rate()) return {};
+  return {{"previous_rate", previous_rate_}};
+}
+
+template <class T>
+void Sgd<T>::restore_scalars(const std::vector<NamedScalar>& scalars) {
+  const std::vector<double> values = scalar_values("sgd", scalar_names(), scalars);
+  if (needs_previous_rate()) previous_rate_ = values[0];
+}
+
+template <class T>
+bool Sgd<T>::needs_previous_rate() const {
+  return options_.form == MomentumForm::v_corrected && options_.momentum > 0;
+}
+
+template <class T>
+std::vector<std::string> Sgd<T>::scalar_names() const {
+  if (!needs_previous_rate()) return {};
+  return {"previous_rate"};
+}
+
+template class Sgd<float>;
+template class Sgd<double>;
+
+}  // namespace rubato::optim
