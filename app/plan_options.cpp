@@ -1,0 +1,107 @@
+// See plan_options.hpp.
+#include "app/plan_options.hpp"
+
+#include <utility>
+
+#include "app/failure.hpp"
+#include "data/errors.hpp"
+
+namespace rubato::app {
+
+std::vector<Option> plan_options() {
+  const std::string group = "Batch sizes";
+  return {
+      {.name = "trace",
+       .value_name = "FILE.csv",
+       .group = group,
+       .description = "global batch size of each update, one row an update (column batchsize)"},
+      {.name = "batch-size",
+       .kind = OptionKind::integer,
+       .value_name = "N",
+       .group = group,
+       .description = "the same global batch size for every update, instead of a trace"},
+      {.name = "minibatch",
+       .kind = OptionKind::integer,
+       .default_value = "32",
+       .value_name = "N",
+       .group = group,
+       .description = "samples of one forward and backward pass"},
+      {.name = "epochs",
+       .kind = OptionKind::integer,
+       .value_name = "N",
+       .group = group,
+       .description = "end after so many epochs; with a trace the default is its end"},
+      {.name = "updates",
+       .kind = OptionKind::integer,
+       .value_name = "N",
+       .group = group,
+       .description = "end after so many updates"},
+      {.name = "trace-end",
+       .kind = OptionKind::choice,
+       .default_value = "error",
+       .group = group,
+       .description = "where the trace ends before --epochs or --updates",
+       .choices = {"error", "repeat-last", "stop"}},
+      {.name = "epoch-end",
+       .kind = OptionKind::choice,
+       .default_value = "drop",
+       .group = group,
+       .description = "an update that no longer fits into the epoch waits for the next one (drop),"
+                      " or goes on into it (carry)",
+       .choices = {"drop", "carry"}},
+  };
+}
+
+std::vector<Option> order_options() {
+  const std::string group = "Order";
+  return {
+      {.name = "seed",
+       .kind = OptionKind::integer,
+       .default_value = "42",
+       .value_name = "N",
+       .group = group,
+       .description = "of the order of the samples and of all other random numbers",
+       .range = OptionRange::not_negative},
+      {.name = "order",
+       .kind = OptionKind::choice,
+       .default_value = "torch",
+       .group = group,
+       .description = "how an epoch permutes the samples",
+       .choices = {"torch", "feistel"}},
+      {.name = "assignment",
+       .kind = OptionKind::choice,
+       .default_value = "blocked",
+       .group = group,
+       .description = "which rank runs which minibatches; changes no result",
+       .choices = {"blocked", "strided"}},
+  };
+}
+
+std::vector<std::vector<std::string>> plan_alternatives() {
+  return {{"trace", "batch-size"}, {"epochs", "updates"}};
+}
+
+data::BatchTrace read_trace(const Options& options) {
+  if (const auto file = options.text_if("trace")) return data::BatchTrace::from_csv(*file);
+  if (const auto size = options.integer_if("batch-size")) return data::BatchTrace::constant(*size);
+  throw UsageError("no batch size: give --trace FILE.csv or --batch-size N");
+}
+
+data::TracePlan make_plan(data::BatchTrace trace, const Options& options, std::uint64_t samples) {
+  const data::PlanOptions plan{
+      .samples = samples,
+      .minibatch = options.integer("minibatch"),
+      .trace_end = data::trace_end(options.text("trace-end")),
+      .epoch_end = data::epoch_end(options.text("epoch-end")),
+      .epochs = options.integer_if("epochs"),
+      .updates = options.integer_if("updates"),
+  };
+  try {
+    return data::TracePlan(std::move(trace), plan);
+  } catch (const data::ContentError& error) {
+    if (options.is_given("trace")) throw;
+    throw UsageError(std::string("--batch-size: ") + error.what());
+  }
+}
+
+}  // namespace rubato::app
