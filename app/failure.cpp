@@ -29,6 +29,8 @@ collectives::Failure explain(std::exception_ptr exception) {
     return {exit_cannot_create, error.what()};
   } catch (const runtime::WriteError& error) {
     return {exit_io, error.what()};
+  } catch (const runtime::RunError& error) {
+    return {exit_internal, error.what()};
   } catch (const collectives::MpiError& error) {
     return {exit_system, error.what()};
   } catch (const std::system_error& error) {

@@ -52,7 +52,7 @@ po::parsed_options split_command_line(const std::vector<std::string>& arguments,
         .allow_unregistered()
         .run();
   } catch (const po::error_with_option_name& error) {  // nothing follows the name, or after "="
-    throw UsageError("--" + error.get_option_name() + ": a value is missing");
+    throw UsageError(error.get_option_name() + ": a value is missing");
   }
 }
 

@@ -60,7 +60,7 @@ bool is_valid(const Option& option, const std::string& text) {
 
 void check_value(const Option& option, const std::string& text, const std::string& subject) {
   if (text.empty()) throw UsageError(subject + ": a value is missing");
-  if (option.kind == OptionKind::choice) require_choice(subject, text, option.choices);
+  if (option.kind == OptionKind::choice) require_choice(option.name, text, option.choices);
   if (!is_valid(option, text)) {
     throw UsageError(subject + " " + text + ": expected " + expectation(option));
   }

@@ -37,6 +37,11 @@ std::vector<std::uint64_t> counts_of(const PlanStep& step) {
   return counts;
 }
 
+std::string counted(std::uint64_t count, const std::string& thing) {
+  const std::string ending = count == 1 ? "" : thing.ends_with("ch") ? "es" : "s";
+  return std::to_string(count) + " " + thing + ending;
+}
+
 std::string range(std::uint64_t begin, std::uint64_t count) {
   const std::string first = std::to_string(begin);
   return count > 1 ? first + "-" + std::to_string(begin + count - 1) : first;
@@ -46,9 +51,9 @@ std::string range(std::uint64_t begin, std::uint64_t count) {
 
 PlanTable::PlanTable(std::ostream& out, const PlanFacts& facts)
     : out_(out), facts_(facts), loads_(facts.ranks) {
-  out_ << facts_.samples << " samples, minibatches of " << facts_.minibatch << " ("
-       << facts_.minibatches_per_epoch << " whole ones per epoch), " << facts_.ranks
-       << (facts_.ranks == 1 ? " rank\n" : " ranks\n");
+  out_ << counted(facts_.samples, "sample") << ", minibatches of " << facts_.minibatch << " ("
+       << facts_.minibatches_per_epoch << " whole ones per epoch), "
+       << counted(facts_.ranks, "rank") << '\n';
 }
 
 void PlanTable::begin_epoch(std::uint64_t epoch, std::uint64_t trace_begin) {
@@ -69,6 +74,7 @@ void PlanTable::visit(const PlanStep& step) {
             .carries_on = step.carries_on};
   for (std::size_t rank = 0; rank < loads_.size(); ++rank) loads_[rank] += line.counts[rank];
   if (!step.is_carried_from) ++all_updates_;
+  for (const auto& minibatch : step.minibatches) all_samples_ += minibatch.size;
   critical_substeps_ += *std::max_element(line.counts.begin(), line.counts.end());
   if (line_steps_ > 0 && line == line_) {
     ++line_steps_;
@@ -95,19 +101,21 @@ void PlanTable::end_epoch(const EpochTotals& totals) {
   const double fair_share =
       static_cast<double>(totals.minibatches_used) / static_cast<double>(facts_.ranks);
   const double efficiency = 100 * fair_share / static_cast<double>(critical_substeps_);
-  out_ << "  " << totals.steps << " updates, " << totals.minibatches_used << " minibatches, "
-       << totals.samples_used << " samples; left over: " << totals.minibatches_left_over
-       << " minibatches, " << totals.samples_left_over << " samples"
+  out_ << "  " << counted(totals.steps, "update") << ", "
+       << counted(totals.minibatches_used, "minibatch") << ", "
+       << counted(totals.samples_used, "sample")
+       << "; left over: " << counted(totals.minibatches_left_over, "minibatch") << ", "
+       << counted(totals.samples_left_over, "sample")
        << (totals.is_complete ? "\n" : " (the run ends within this epoch)\n")
-       << "  substeps of each rank: " << describe(loads_) << '\n'
-       << "  one after another: " << critical_substeps_ << " substeps of the busiest rank, "
-       << std::fixed << std::setprecision(1) << fair_share
-       << " if they were shared out evenly: " << std::setprecision(0) << efficiency
-       << " % of the ranks' time is used\n";
-  all_updates_ += totals.steps;
-  all_samples_ += totals.samples_used;
+       << "  load: " << describe(loads_)
+       << " substeps of each rank; the busiest of each update: " << critical_substeps_
+       << " in all, " << std::fixed << std::setprecision(1) << fair_share
+       << " if shared out evenly (" << std::setprecision(0) << efficiency << " %)\n";
 }
 
-void PlanTable::finish() { out_ << "\nin all " << all_samples_ << " samples\n"; }
+void PlanTable::finish() {
+  out_ << "\nin all " << counted(all_updates_, "update") << ", " << counted(all_samples_, "sample")
+       << '\n';
+}
 
 }  // namespace rubato::app

@@ -35,7 +35,7 @@ class Walk {
       visit_part(update, begin, end);
       begin = end;
     }
-    totals_->is_complete = update.ends_epoch;
+    totals_->is_complete = update.end.epoch > totals_->epoch;
   }
 
   void enter_epoch(std::uint64_t epoch, std::uint64_t row) {
