@@ -1,12 +1,15 @@
-// An elastic optimizer wraps an inner one and rescales its learning rate to the batch size of each update.
+// An elastic optimizer wraps an inner one and rescales its learning rate to the batch size of each
+// update.
 //
 //   effective rate = schedule(position) x factor(facts)
 //
-// Every rule is a pure function of the update's facts, so one run can say what each of them would have chosen. Scale S is
-// batch / reference batch for all of them. The schedule's own rate is untouched: it is a function of the position.
+// Every rule is a pure function of the update's facts, so one run can say what each of them would
+// have chosen. Scale S is batch / reference batch for all of them. The schedule's own rate is
+// untouched: it is a function of the position.
 //
-// Two ways to use it. The train step (runtime/) calls decide() and the parts itself. A program of one's own calls
-// set_epoch() and then step() once per substep, as in examples/01_trace_training.cpp.
+// Two ways to use it. The train step (runtime/) calls decide() and the parts itself. A program of
+// one's own calls set_epoch() and then step() once per substep, as in
+// examples/01_trace_training.cpp.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +20,17 @@
 #include <vector>
 
 #include "optim/gradient_noise.hpp"
+#include "optim/gradient_sync.hpp"
 #include "optim/learning_rate_schedule.hpp"
 #include "optim/optimizer.hpp"
+#include "optim/slice_update.hpp"
 
 namespace rubato::optim {
 
-class GradientSync;
-
 // What a rule may look at.
 struct ScaleFacts {
-  double scale = 1;             // S = batch / reference batch
-  const GradientNoise& noise;   // with this update's gradient already observed
+  double scale = 1;            // S = batch / reference batch
+  const GradientNoise& noise;  // with this update's gradient already observed
 };
 
 struct ElasticOptions {
@@ -36,19 +39,21 @@ struct ElasticOptions {
 
 class ElasticOptimizer {
  public:
-  ElasticOptimizer(std::unique_ptr<Optimizer<float>> inner, LearningRateSchedule schedule, ElasticOptions options);
+  ElasticOptimizer(std::unique_ptr<Optimizer<float>> inner, LearningRateSchedule schedule,
+                   ElasticOptions options);
   virtual ~ElasticOptimizer();
 
   virtual std::string rule() const = 0;  // "linear", ...
   // The rule: factor on the rate, and scale on the gradient (1 for all rules but linear-momentum).
   virtual UpdateRate factor(const ScaleFacts& facts) const = 0;
 
-  // Takes in one update's gradient and chooses its rate; advances progress by the gain. `position` counts what is done.
+  // Takes in one update's gradient and chooses its rate; advances progress by the gain. `position`
+  // counts what is done.
   struct Decision {
-    UpdateRate rate;            // what the inner optimizer is given
+    UpdateRate rate;  // what the inner optimizer is given
     double schedule_rate = 0;
     double factor = 1;
-    double gain = 1;            // of this update, whatever the rule
+    double gain = 1;  // of this update, whatever the rule
   };
   Decision decide(const GradientFacts& facts, Position position);
 
@@ -65,7 +70,57 @@ class ElasticOptimizer {
   std::vector<NamedScalar> scalars() const;
   void restore_scalars(const std::vector<NamedScalar>& scalars);
 
+  // One call per substep. attach() says what step() works on; set_epoch() says how many updates the
+  // epoch has and, for each, its batch size, its minibatches over all ranks, and this rank's calls
+  // of step() (at least one: an idle rank calls it once, with facts of 0 samples, to take part in
+  // the reduction). Sync and buffers must outlive the calls of step().
+  void attach(GradientSync& sync, SharedState state, std::span<float> gradient,
+              std::uint64_t epoch_samples);
+  void set_epoch(std::uint64_t epoch, std::span<const std::uint64_t> batch_sizes,
+                 std::span<const std::size_t> minibatch_counts,
+                 std::span<const std::size_t> substep_counts);
+
+  enum class StepKind { accumulated, updated };
+  struct StepOutcome {
+    StepKind kind = StepKind::accumulated;
+    Decision decision;  // of an update
+    double loss = 0;    // of an update: mean over its samples
+    std::uint64_t batch_size = 0;
+  };
+  // Takes in the gradient buffer (a SUM over the substep's samples) and zeroes it. At the update's
+  // last substep: collective; sums over the ranks, updates the parameters, and says so. Under the
+  // exact sum a copy of each of the update's gradients is kept until then, for the case that they
+  // must be summed again in other units. Throws std::logic_error if called before attach() and
+  // set_epoch(), or after the epoch's last substep.
+  StepOutcome step(const SubstepFacts& facts);
+
  private:
+  // Where step() stands.
+  struct Substeps {
+    GradientSync* sync = nullptr;
+    SharedState state;
+    std::span<float> gradient;
+    std::uint64_t epoch_samples = 1;
+    std::uint64_t epoch = 0;
+    std::vector<std::uint64_t> batch_sizes;
+    std::vector<std::size_t> minibatch_counts;
+    std::vector<std::size_t> substep_counts;
+    std::size_t update = 0;            // within the epoch
+    std::size_t substep = 0;           // within the update
+    std::uint64_t epoch_position = 0;  // samples used in the epoch
+    std::uint64_t updates_done = 0;
+    std::uint64_t samples_done = 0;
+    struct Kept {
+      SubstepFacts facts;
+      std::vector<float> gradient;
+    };
+    std::vector<Kept> kept;
+  };
+  void take_in(const SubstepFacts& facts);
+  UpdateSums sum_over_ranks();
+  StepOutcome finish_update();
+
+  Substeps substeps_;
   std::unique_ptr<Optimizer<float>> inner_;
   LearningRateSchedule schedule_;
   ElasticOptions options_;

@@ -1,0 +1,57 @@
+// Exponents of the exact sum: see the header for the argument.
+#include "optim/exact_units.hpp"
+
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace rubato::optim {
+
+namespace {
+
+constexpr std::int32_t fraction_bits = 34;  // u = 2^(E - fraction_bits)
+constexpr std::int32_t headroom_bits = 17;  // sums may reach 2^(E + headroom_bits)
+constexpr std::int32_t lost_bits_allowed =
+    10;  // an E that is too large by more leaves fewer than 24 bits
+
+// The smallest E with magnitude < 2^E for every float of this exponent field.
+std::int32_t exponent_of(std::uint32_t magnitude_bits) {
+  return static_cast<std::int32_t>(magnitude_bits >> 23) - 126;
+}
+
+std::int32_t bits_to_count(std::size_t minibatches) {
+  return static_cast<std::int32_t>(std::bit_width(minibatches - 1));
+}
+
+}  // namespace
+
+ExactUnits::ExactUnits(std::size_t tensors) : exponents_(tensors, -126) {}
+
+double ExactUnits::rounding_constant(std::size_t tensor) const {
+  return std::ldexp(1.5, 52 + exponents_[tensor] - fraction_bits);
+}
+
+bool ExactUnits::adopt(std::span<const std::uint32_t> largest_bits, std::size_t minibatches) {
+  bool stands = true;
+  for (std::size_t tensor = 0; tensor < exponents_.size(); ++tensor) {
+    if (largest_bits[tensor] == 0) continue;
+    const std::int32_t now = exponent_of(largest_bits[tensor]);
+    const std::int32_t used = exponents_[tensor];
+    if (now + bits_to_count(minibatches) > used + headroom_bits) stands = false;
+    if (now < used - lost_bits_allowed) stands = false;
+    exponents_[tensor] = now;
+  }
+  return stands;
+}
+
+void ExactUnits::restore(std::vector<std::int32_t> exponents) {
+  if (exponents.size() != exponents_.size()) {
+    throw std::invalid_argument("exact sum: " + std::to_string(exponents.size()) +
+                                " exponents for a model of " + std::to_string(exponents_.size()) +
+                                " tensors");
+  }
+  exponents_ = std::move(exponents);
+}
+
+}  // namespace rubato::optim

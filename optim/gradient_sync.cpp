@@ -1,0 +1,198 @@
+// The update's reduction, phase by phase.
+//
+// Order of accesses to shared memory: ranks write their slots, largest magnitudes and addends; the
+// reducer's barrier; owners write the mean of their slices, the first rank of each node exchanges
+// the small tables across nodes; the last barrier; all read. The second table of slots is cleared
+// meanwhile, so that a node's table holds zeros where other nodes' ranks will have their say.
+#include "optim/gradient_sync.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rubato::optim {
+
+namespace {
+
+// The first rank of a node holds what the node has once.
+std::size_t bytes_on_first(const collectives::Topology& topology, std::size_t bytes) {
+  return topology.node().rank() == 0 ? bytes : 0;
+}
+
+std::size_t blocks_of(std::size_t elements) {
+  return (elements + norm_block_elements - 1) / norm_block_elements;
+}
+
+static_assert(norm_block_elements == collectives::block_elements,
+              "a slice must be whole norm blocks");
+
+}  // namespace
+
+GradientSync::GradientSync(const collectives::Topology& topology, std::vector<TensorRange> tensors,
+                           std::size_t parameter_elements, std::size_t total_elements, SumKind kind,
+                           collectives::AllreduceAlgorithm algorithm)
+    : topology_(topology),
+      tensors_(std::move(tensors)),
+      parameter_elements_(parameter_elements),
+      total_elements_(total_elements),
+      kind_(kind),
+      units_(tensors_.size()),
+      barrier_(topology),
+      mean_memory_(topology, bytes_on_first(topology, total_elements * sizeof(float))),
+      square_memory_(topology,
+                     bytes_on_first(topology, blocks_of(parameter_elements) * sizeof(double))),
+      largest_memory_(topology, tensors_.size() * sizeof(std::int64_t)),
+      slot_memory_(topology, 0) {
+  if (kind == SumKind::exact) {
+    auto reducer =
+        collectives::make_slice_reducer<double>(topology, barrier_, total_elements, algorithm);
+    accumulator_.emplace(tensors_, total_elements, reducer->addends());
+    reducer_ = std::move(reducer);
+  } else {
+    auto reducer =
+        collectives::make_slice_reducer<float>(topology, barrier_, total_elements, algorithm);
+    accumulator_.emplace(tensors_, total_elements, reducer->addends());
+    reducer_ = std::move(reducer);
+  }
+}
+
+void GradientSync::begin(std::size_t minibatches) {
+  if (minibatches > slot_capacity_) {
+    slot_capacity_ = std::max(minibatches, 2 * slot_capacity_);
+    slot_memory_ = collectives::NodeMemory(
+        topology_, bytes_on_first(topology_, 2 * slot_capacity_ * sizeof(Slot)));
+    barrier_.wait();  // new memory is zero once every rank has touched it
+  }
+  minibatches_ = minibatches;
+  accumulator_->begin();
+}
+
+void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> gradient) {
+  const double square = accumulator_->add(gradient, units_);
+  slots(table_)[facts.slot] = {facts.loss_sum, static_cast<double>(facts.samples),
+                               static_cast<double>(facts.correct), square};
+}
+
+UpdateSums GradientSync::sum(std::uint64_t samples) {
+  accumulator_->finish();
+  std::copy(accumulator_->largest_bits().begin(), accumulator_->largest_bits().end(),
+            largest_of(topology_.node().rank()).begin());
+  std::visit(
+      [&](auto& reducer) {
+        reducer->reduce([&](std::size_t begin, auto block) { take_block(begin, block, samples); });
+      },
+      reducer_);
+  if (topology_.node().rank() == 0) exchange_across_nodes();
+  barrier_.wait();
+
+  const std::vector<std::uint32_t> largest_bits = largest_over_ranks();
+  require_finite(largest_bits);
+  UpdateSums sums = add_slots();
+  if (sums.samples != samples) {
+    throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
+                           " samples of an update of " + std::to_string(samples));
+  }
+  table_ = 1 - table_;
+  if (kind_ == SumKind::exact) sums.stands = units_.adopt(largest_bits, minibatches_);
+  return sums;
+}
+
+void GradientSync::take_block(std::size_t begin, std::span<const double> sum,
+                              std::uint64_t samples) {
+  write_mean(begin, sum, samples);
+}
+
+void GradientSync::take_block(std::size_t begin, std::span<const float> sum,
+                              std::uint64_t samples) {
+  write_mean(begin, sum, samples);
+}
+
+template <class T>
+void GradientSync::write_mean(std::size_t begin, std::span<const T> sum, std::uint64_t samples) {
+  const T per_sample = T{1} / static_cast<T>(samples);
+  const T per_minibatch = T{1} / static_cast<T>(minibatches_);
+  float* __restrict out = mean().data() + begin;
+  const std::size_t parameters =
+      begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
+  for (std::size_t i = 0; i < parameters; ++i) out[i] = static_cast<float>(sum[i] * per_sample);
+  for (std::size_t i = parameters; i < sum.size(); ++i) {
+    out[i] = static_cast<float>(sum[i] * per_minibatch);
+  }
+  if (parameters > 0) {
+    block_squares()[begin / norm_block_elements] = block_square({out, parameters});
+  }
+}
+
+void GradientSync::exchange_across_nodes() {
+  const std::span<Slot> spare = slots(1 - table_);
+  std::fill(spare.begin(), spare.end(), Slot{});
+  if (topology_.node_count() == 1) return;
+  const std::span<Slot> mine = slots(table_);
+  topology_.across()->sum(std::span<double>(reinterpret_cast<double*>(mine.data()),
+                                            minibatches_ * (sizeof(Slot) / sizeof(double))));
+  const std::span<std::int64_t> largest = largest_of(0);
+  for (std::size_t rank = 1; rank < topology_.node().size(); ++rank) {
+    const std::span<std::int64_t> other = largest_of(rank);
+    for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], other[i]);
+  }
+  topology_.across()->maximum(largest);
+}
+
+std::vector<std::uint32_t> GradientSync::largest_over_ranks() const {
+  std::vector<std::uint32_t> largest(tensors_.size(), 0);
+  for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
+    const std::span<std::int64_t> bits = largest_of(rank);
+    for (std::size_t tensor = 0; tensor < largest.size(); ++tensor) {
+      largest[tensor] = std::max(largest[tensor], static_cast<std::uint32_t>(bits[tensor]));
+    }
+  }
+  return largest;
+}
+
+void GradientSync::require_finite(const std::vector<std::uint32_t>& largest_bits) const {
+  for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    if (largest_bits[tensor] < ExactUnits::infinity_bits) continue;
+    throw NonFiniteGradient("the gradient of " + tensors_[tensor].name +
+                            " is not finite: training has diverged (a lower learning rate, or "
+                            "a warm-up, may help)");
+  }
+}
+
+UpdateSums GradientSync::add_slots() const {
+  UpdateSums sums;
+  double samples = 0;
+  double correct = 0;
+  double square_per_sample = 0;  // sum of |gradient sum|^2 / b_i = sum of b_i |g_i|^2
+  for (const Slot& slot : slots(table_).first(minibatches_)) {
+    sums.loss_sum += slot.loss_sum;
+    samples += slot.samples;
+    correct += slot.correct;
+    square_per_sample += slot.gradient_square / slot.samples;
+  }
+  sums.samples = static_cast<std::uint64_t>(samples);
+  sums.correct = static_cast<std::uint64_t>(correct);
+  sums.gradient.batch_size = samples;
+  sums.gradient.minibatches = minibatches_;
+  sums.gradient.weighted_square = square_per_sample / samples;
+  for (double square : block_squares()) sums.gradient.mean_square += square;
+  return sums;
+}
+
+std::span<const float> GradientSync::mean_gradient() const { return mean(); }
+
+std::span<GradientSync::Slot> GradientSync::slots(std::size_t table) const {
+  return slot_memory_.region_as<Slot>(0).subspan(table * slot_capacity_, slot_capacity_);
+}
+
+std::span<std::int64_t> GradientSync::largest_of(std::size_t node_rank) const {
+  return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_.size());
+}
+
+std::span<float> GradientSync::mean() const {
+  return mean_memory_.region_as<float>(0).first(total_elements_);
+}
+
+std::span<double> GradientSync::block_squares() const {
+  return square_memory_.region_as<double>(0).first(blocks_of(parameter_elements_));
+}
+
+}  // namespace rubato::optim

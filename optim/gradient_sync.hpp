@@ -1,0 +1,137 @@
+// The one reduction of an update: everything that an update needs from other ranks.
+//
+//   begin(m)                     an update of m minibatches, numbered 0 ... m-1 ("slots"), begins
+//   accumulate(facts, gradient)  once per minibatch that this rank runs, in any order; an idle rank
+//   calls it never sum(B)                       collective: the mean gradient and the update's
+//   scalars, the same bits on every rank
+//
+// Gradients are added as gradient_accumulator.hpp says, then over the ranks by a SliceReducer, and
+// divided once by the batch size (running statistics: by the number of minibatches). Scalars of a
+// minibatch (loss, squared norm) travel in the slot of that minibatch, which one rank fills, and
+// are added in slot order. Norms of the mean gradient are sums over fixed blocks, added in block
+// order. So no number depends on which rank ran what.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "collectives/node_barrier.hpp"
+#include "collectives/node_memory.hpp"
+#include "collectives/slice_reducer.hpp"
+#include "collectives/topology.hpp"
+#include "optim/exact_units.hpp"
+#include "optim/gradient_accumulator.hpp"
+#include "optim/gradient_noise.hpp"
+
+namespace rubato::optim {
+
+// What a rank says of one minibatch that it ran.
+struct SubstepFacts {
+  std::size_t slot = 0;  // which of the update's minibatches
+  std::size_t samples = 0;
+  double loss_sum = 0;      // over the samples
+  std::size_t correct = 0;  // samples classified right
+};
+
+// What every rank knows after the reduction.
+struct UpdateSums {
+  bool stands = true;  // false: the units of the exact sum were wrong; begin() again and run the
+                       // substeps again
+  double loss_sum = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t correct = 0;
+  GradientFacts gradient;  // |mean gradient|^2 and the minibatches' weighted squares
+};
+
+// A gradient has an inf or a NaN. The sentence names the tensor.
+class NonFiniteGradient : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class GradientSync {
+ public:
+  // Collective. `tensors` as in gradient_accumulator.hpp; `parameter_elements` of the
+  // `total_elements` are parameters.
+  GradientSync(const collectives::Topology& topology, std::vector<TensorRange> tensors,
+               std::size_t parameter_elements, std::size_t total_elements, SumKind kind,
+               collectives::AllreduceAlgorithm algorithm);
+
+  // Collective the first time that an update has more minibatches than any before (the slots grow).
+  void begin(std::size_t minibatches);
+
+  // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
+  void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
+
+  // Collective. `samples` of the whole update must equal what the ranks ran (std::logic_error
+  // otherwise). Throws NonFiniteGradient on every rank alike. All that this rank owns of the mean
+  // gradient is ready on return, the other ranks' slices too (a barrier has passed); nobody may
+  // begin() before every rank has passed barrier() once more.
+  UpdateSums sum(std::uint64_t samples);
+
+  // The mean gradient (running statistics: the minibatches' mean statistics), all of it, in
+  // node-shared memory.
+  std::span<const float> mean_gradient() const;
+  collectives::Slice my_slice() const { return topology_.my_slice(total_elements_); }
+  void barrier() {
+    barrier_.wait();
+  }  // over the node: after the owners' writes, before anyone reads them
+
+  SumKind kind() const noexcept { return kind_; }
+  ExactUnits& units() noexcept { return units_; }
+  const ExactUnits& units() const noexcept { return units_; }
+  const std::vector<TensorRange>& tensors() const noexcept { return tensors_; }
+  std::size_t parameter_elements() const noexcept { return parameter_elements_; }
+  std::size_t total_elements() const noexcept { return total_elements_; }
+
+ private:
+  using Reducer = std::variant<std::unique_ptr<collectives::SliceReducer<double>>,
+                               std::unique_ptr<collectives::SliceReducer<float>>>;
+  struct Slot {  // of one minibatch; plain doubles, so that slots can be summed across nodes
+    double loss_sum;
+    double samples;
+    double correct;
+    double gradient_square;  // squared norm of the gradient sum
+  };
+
+  void take_block(std::size_t begin, std::span<const double> sum, std::uint64_t samples);
+  void take_block(std::size_t begin, std::span<const float> sum, std::uint64_t samples);
+  template <class T>
+  void write_mean(std::size_t begin, std::span<const T> sum, std::uint64_t samples);
+  void exchange_across_nodes();
+  std::vector<std::uint32_t> largest_over_ranks() const;
+  void require_finite(const std::vector<std::uint32_t>& largest_bits) const;
+  UpdateSums add_slots() const;
+
+  std::span<Slot> slots(std::size_t table) const;
+  std::span<std::int64_t> largest_of(std::size_t node_rank) const;
+  std::span<float> mean() const;
+  std::span<double> block_squares() const;
+
+  const collectives::Topology& topology_;
+  std::vector<TensorRange> tensors_;
+  std::size_t parameter_elements_;
+  std::size_t total_elements_;
+  SumKind kind_;
+  ExactUnits units_;
+  collectives::NodeBarrier barrier_;
+  Reducer reducer_;
+  std::optional<GradientAccumulator> accumulator_;
+  collectives::NodeMemory mean_memory_;  // the first rank's region: mean gradient
+  collectives::NodeMemory
+      square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
+  collectives::NodeMemory largest_memory_;  // per rank and tensor: bits of the largest |g|
+  collectives::NodeMemory
+      slot_memory_;  // the first rank's region: two tables of slots, used in turn
+  std::size_t slot_capacity_ = 0;
+  std::size_t minibatches_ = 0;
+  std::size_t table_ = 0;  // the table of slots in use
+};
+
+}  // namespace rubato::optim

@@ -1,0 +1,33 @@
+// Loss and accuracy over a test set, shared out over all ranks; the same bits for any number of
+// them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+#include "data/dataset.hpp"
+#include "nn/model.hpp"
+
+namespace rubato::runtime {
+
+class Evaluator {
+ public:
+  struct Result {
+    double loss = 0;      // mean
+    double accuracy = 0;  // in [0, 1]
+  };
+
+  explicit Evaluator(std::shared_ptr<const data::Dataset> test_set);
+
+  // Collective. Batches of 256 samples in file order, batch i on rank i mod R; their sums are added
+  // in order of i.
+  Result evaluate(const collectives::Communicator& communicator, nn::Model& model) const;
+  std::uint64_t samples() const { return test_set_->size(); }
+
+ private:
+  std::shared_ptr<const data::Dataset> test_set_;
+};
+
+}  // namespace rubato::runtime

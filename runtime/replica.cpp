@@ -1,0 +1,78 @@
+// Weights first, then the optimizer's buffers, each from a 64-byte boundary on, in one region of
+// the node's memory.
+#include "runtime/replica.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "collectives/node_barrier.hpp"
+
+namespace rubato::runtime {
+
+namespace {
+
+constexpr std::size_t alignment_bytes = 64;
+
+std::size_t shared_bytes(const collectives::Topology& topology, const nn::Layout& layout,
+                         std::size_t optimizer_buffers) {
+  if (topology.node().rank() != 0) return 0;
+  return sizeof(float) *
+         (layout.total_elements() + optimizer_buffers * layout.parameter_elements());
+}
+
+// The storage's part that begins at a boundary.
+std::span<float> aligned(std::vector<float>& storage, std::size_t elements) {
+  void* begin = storage.data();
+  std::size_t bytes = storage.size() * sizeof(float);
+  std::align(alignment_bytes, elements * sizeof(float), begin, bytes);
+  return {static_cast<float*>(begin), elements};
+}
+
+}  // namespace
+
+Replica::Replica(const collectives::Topology& topology, std::unique_ptr<nn::Model> model,
+                 std::shared_ptr<const data::Dataset> training_set,
+                 std::vector<std::string> optimizer_state_names, Options options)
+    : model_(std::move(model)),
+      state_names_(std::move(optimizer_state_names)),
+      options_(options),
+      memory_(topology, shared_bytes(topology, model_->layout(), state_names_.size())),
+      gradient_storage_(model_->layout().total_elements() + alignment_bytes / sizeof(float)),
+      gradient_(aligned(gradient_storage_, model_->layout().total_elements())),
+      prefetcher_(std::move(training_set), options.order, options.seed, options.minibatch) {
+  const nn::Layout& layout = model_->layout();
+  std::span<float> rest = memory_.region_as<float>(0);
+  shared_.parameters = rest.first(layout.total_elements());
+  rest = rest.subspan(layout.total_elements());
+  for (std::size_t i = 0; i < state_names_.size(); ++i) {
+    shared_.optimizer_state.push_back(rest.first(layout.parameter_elements()));
+    rest = rest.subspan(layout.parameter_elements());
+  }
+  if (topology.node().rank() == 0) model_->initialize(shared_.parameters, options.seed);
+  topology.node().barrier();
+  use_new_weights();
+}
+
+nn::MinibatchLoss Replica::run(const data::Minibatch& minibatch) {
+  const data::LoadedMinibatch loaded = prefetcher_.next();
+  if (!(loaded.minibatch == minibatch)) {
+    throw std::logic_error("the prefetched minibatch is not the one to run");
+  }
+  const nn::MinibatchKey key{options_.seed, minibatch.epoch, minibatch.index};
+  return model_->gradient({loaded.inputs, loaded.labels, key}, gradient_);
+}
+
+void Replica::use_new_weights() { model_->use_parameters(shared_.parameters); }
+
+std::vector<optim::TensorRange> tensor_ranges(const nn::Layout& layout) {
+  std::vector<optim::TensorRange> ranges;
+  for (const nn::TensorInfo& tensor : layout.tensors()) {
+    ranges.push_back(
+        {tensor.name, tensor.offset, tensor.size, tensor.is_parameter, tensor.momentum});
+  }
+  return ranges;
+}
+
+}  // namespace rubato::runtime

@@ -1,0 +1,70 @@
+// A replica: one rank's copy of the model's machinery, on weights that the node holds once.
+//
+// Weights and optimizer state lie in node-shared memory, in the first rank's region: every rank
+// reads them, each slice is written by its owner. The gradient is this rank's own. Minibatches
+// arrive through a prefetcher.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectives/node_memory.hpp"
+#include "collectives/topology.hpp"
+#include "data/dataset.hpp"
+#include "data/prefetcher.hpp"
+#include "data/trace_plan.hpp"
+#include "nn/model.hpp"
+#include "optim/gradient_sync.hpp"
+#include "optim/slice_update.hpp"
+
+namespace rubato::runtime {
+
+class Replica {
+ public:
+  struct Options {
+    std::uint64_t seed = 42;
+    data::OrderKind order = data::OrderKind::torch;
+    std::uint64_t minibatch = 32;  // the largest minibatch
+  };
+
+  // Collective. Fills the weights with the model's initial values for the seed, the optimizer state
+  // with zeros.
+  Replica(const collectives::Topology& topology, std::unique_ptr<nn::Model> model,
+          std::shared_ptr<const data::Dataset> training_set,
+          std::vector<std::string> optimizer_state_names, Options options);
+
+  // Queues minibatches to be assembled beside the computation; run() takes them in the same order.
+  void prefetch(std::span<const data::Minibatch> minibatches) { prefetcher_.request(minibatches); }
+  void forget_prefetched() { prefetcher_.clear(); }
+
+  // Runs the next queued minibatch, which must be `minibatch`, forward and backward: gradient()
+  // holds the sum over its samples.
+  nn::MinibatchLoss run(const data::Minibatch& minibatch);
+  std::span<const float> gradient() const noexcept { return gradient_; }
+
+  // To be called on every rank after the weights have changed (and a barrier has passed).
+  void use_new_weights();
+
+  nn::Model& model() noexcept { return *model_; }
+  const nn::Layout& layout() const noexcept { return model_->layout(); }
+  const optim::SharedState& shared() const noexcept { return shared_; }
+  const std::vector<std::string>& optimizer_state_names() const noexcept { return state_names_; }
+
+ private:
+  std::unique_ptr<nn::Model> model_;
+  std::vector<std::string> state_names_;
+  Options options_;
+  collectives::NodeMemory memory_;
+  optim::SharedState shared_;
+  std::vector<float> gradient_storage_;
+  std::span<float> gradient_;
+  data::Prefetcher prefetcher_;
+};
+
+// The model's layout in the terms of the gradient sync.
+std::vector<optim::TensorRange> tensor_ranges(const nn::Layout& layout);
+
+}  // namespace rubato::runtime

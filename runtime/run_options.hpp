@@ -1,0 +1,54 @@
+// Everything that defines a run, and everything that only says how to carry it out.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/allreduce.hpp"
+#include "data/batch_trace.hpp"
+#include "data/data_source.hpp"
+#include "data/epoch_order.hpp"
+#include "data/substep_plan.hpp"
+#include "data/trace_plan.hpp"
+#include "nn/backend.hpp"
+#include "optim/gradient_accumulator.hpp"
+#include "optim/learning_rate_schedule.hpp"
+#include "optim/optimizer.hpp"
+
+namespace rubato::runtime {
+
+struct RunOptions {
+  // The run: these decide the result, to the bit.
+  data::DataOptions data;
+  std::string model = "mlp:512,512";
+  std::uint64_t seed = 42;
+  data::OrderKind order = data::OrderKind::torch;
+  std::string trace_file;        // empty: a constant batch
+  std::uint64_t batch_size = 0;  // of the constant batch
+  std::uint64_t minibatch = 32;
+  data::TraceEnd trace_end = data::TraceEnd::error;
+  data::EpochEnd epoch_end = data::EpochEnd::drop;
+  std::optional<std::uint64_t> epochs;
+  std::optional<std::uint64_t> updates;
+  std::optional<double> until_progress;  // stop when the scale-invariant progress has come so far
+  optim::OptimizerOptions optimizer;
+  optim::ScheduleOptions schedule;
+  std::string rule = "linear";
+  std::optional<double> reference_batch;  // default: the first update's batch
+  optim::SumKind sum = optim::SumKind::exact;
+  std::string backend = "auto";  // kernels: auto, eigen, onednn
+  std::string isa = "auto";      // oneDNN may use no more than this instruction set
+
+  // How it is carried out: none of these changes a bit of the result (under the exact sum).
+  data::Assignment assignment = data::Assignment::blocked;
+  collectives::AllreduceAlgorithm allreduce = collectives::AllreduceAlgorithm::automatic;
+  std::vector<std::string> shadow_rules;
+  std::optional<std::filesystem::path> output;  // nothing is written without it
+  bool may_overwrite = false;
+  std::string configuration;  // the text of DIR/config.ini
+};
+
+}  // namespace rubato::runtime

@@ -1,0 +1,46 @@
+// What one update and one evaluation have to say: plain facts, for metrics and progress.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rubato::runtime {
+
+struct ShadowRate {
+  std::string rule;
+  double rate;
+};
+
+struct StepReport {
+  std::uint64_t update = 0;  // updates done, this one included
+  std::uint64_t epoch = 0;   // in which the update began
+  std::uint64_t batch_size = 0;
+  std::uint64_t substeps = 0;  // minibatches, over all ranks
+  std::uint64_t samples = 0;   // used by all updates so far
+  double learning_rate =
+      0;  // effective: schedule x rule (times the gradient's scale for linear-momentum)
+  double learning_rate_factor = 1;
+  double gain = 1;
+  double scaled_updates = 0;   // scale-invariant progress tau
+  double loss = 0;             // mean over the update's samples
+  double accuracy = 0;         // of the same samples, before the update
+  double gradient_square = 0;  // averages of the noise estimate
+  double gradient_variance = 0;
+  double noise_scale = 0;     // samples
+  double seconds = 0;         // wall clock of the update
+  bool was_repeated = false;  // summed twice: the exact sum's units had to change
+  std::vector<ShadowRate> shadow_rates;
+};
+
+struct EvaluationReport {
+  std::uint64_t update = 0;
+  double epoch = 0;  // with its fraction
+  double progress = 0;
+  double loss = 0;
+  double accuracy = 0;
+  std::uint64_t samples = 0;  // of the test set
+  double seconds = 0;
+};
+
+}  // namespace rubato::runtime

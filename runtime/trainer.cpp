@@ -1,0 +1,294 @@
+// Setting up happens in an order that lets every failure be told once, by all ranks, before
+// anything is written: inputs, agreement that all ranks hold the same, memory, output directory.
+// Then updates, an evaluation whenever an epoch is complete.
+#include "runtime/trainer.hpp"
+
+#include <gnu/libc-version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "collectives/agreement.hpp"
+#include "data/errors.hpp"
+#include "nn/model_zoo.hpp"
+#include "optim/scaling_rules.hpp"
+#include "runtime/checkpoint.hpp"
+#include "runtime/committed_file.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/metrics_file.hpp"
+#include "runtime/version.hpp"
+
+namespace rubato::runtime {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+data::BatchTrace open_trace(const RunOptions& options) {
+  return options.trace_file.empty() ? data::BatchTrace::constant(options.batch_size)
+                                    : data::BatchTrace::from_csv(options.trace_file);
+}
+
+template <class T>
+std::string joined(const std::vector<T>& items) {
+  std::ostringstream text;
+  for (std::size_t i = 0; i < items.size(); ++i) text << (i > 0 ? ", " : "") << items[i];
+  return text.str();
+}
+
+std::string describe(const nn::Kernels& kernels) {
+  return kernels.backend + ", " + kernels.version + ", " + kernels.isa;
+}
+
+std::string describe(const data::Standardisation& standardisation) {
+  return "x * " + joined(std::vector{standardisation.scale}) + " - (" +
+         joined(standardisation.mean) + ") / (" + joined(standardisation.deviation) + ")";
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::string text(sizeof "2000-01-01T00:00:00Z", '\0');
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
+  return text;
+}
+
+// What a run leaves in its directory, removed when it may be overwritten.
+void clear_output(const std::filesystem::path& directory, bool may_overwrite) {
+  const auto metrics = directory / "metrics.jsonl";
+  const auto checkpoints = directory / "checkpoints";
+  if (!may_overwrite &&
+      (std::filesystem::exists(metrics) || std::filesystem::exists(checkpoints))) {
+    throw OutputError(directory.string() +
+                      " holds a run already: choose another directory, or --overwrite");
+  }
+  std::filesystem::remove(metrics);
+  std::filesystem::remove_all(checkpoints);
+}
+
+std::vector<NamedTensor> named_tensors(const nn::Layout& layout, std::span<const float> values,
+                                       const std::string& prefix, bool parameters_only) {
+  std::vector<NamedTensor> tensors;
+  for (const nn::TensorInfo& tensor : layout.tensors()) {
+    if (parameters_only && !tensor.is_parameter) continue;
+    const auto part = values.subspan(tensor.offset, tensor.size);
+    tensors.push_back({prefix + tensor.name, tensor.shape, {part.begin(), part.end()}});
+  }
+  return tensors;
+}
+
+}  // namespace
+
+Trainer::Trainer(const collectives::Communicator& world, RunOptions options, const Explain& explain)
+    : options_(std::move(options)), explain_(explain), topology_(world) {
+  collectives::agree(
+      topology_.all(), [this] { open_inputs(); }, explain_);
+  require_same_everywhere();
+  describe_run();
+  const Replica::Options replica_options{options_.seed, options_.order, options_.minibatch};
+  replica_ = std::make_unique<Replica>(topology_, std::move(model_), source_.train,
+                                       optimizer_->inner().state_names(), replica_options);
+  const nn::Layout& layout = replica_->layout();
+  sync_ = std::make_unique<optim::GradientSync>(
+      topology_, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
+      options_.sum, options_.allreduce);
+  step_ = std::make_unique<TrainStep>(
+      topology_, *replica_, *sync_, *optimizer_,
+      TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules});
+  if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::open_inputs() {
+  nn::check_arithmetic();
+  const nn::Backend backend = nn::backend(options_.backend);
+  nn::select_kernels(backend, options_.isa);
+  source_ = data::open_data(options_.data);
+  plan_.emplace(open_trace(options_), data::PlanOptions{.samples = source_.train->size(),
+                                                        .minibatch = options_.minibatch,
+                                                        .trace_end = options_.trace_end,
+                                                        .epoch_end = options_.epoch_end,
+                                                        .epochs = options_.epochs,
+                                                        .updates = options_.updates});
+  if (!plan_->total_updates() && !options_.until_progress) {
+    throw std::invalid_argument(
+        "the run has no end: give --epochs, --updates or --until-progress, or a trace that ends");
+  }
+  const data::SampleShape shape = source_.train->shape();
+  model_ = nn::make_model(options_.model, {shape.height, shape.width, shape.channels},
+                          source_.train->classes(), backend);
+  const double reference = options_.reference_batch.value_or(
+      static_cast<double>(plan_->next(data::Cursor{})->batch_size));
+  optimizer_ = optim::make_elastic_optimizer(
+      options_.rule, optim::make_optimizer<float>(options_.optimizer),
+      optim::LearningRateSchedule(options_.schedule), optim::ElasticOptions{reference});
+}
+
+void Trainer::require_same_everywhere() const {
+  const nn::Kernels kernels = nn::kernels(nn::backend(options_.backend));
+  collectives::require_same(
+      topology_.all(),
+      {{"the version of Rubato", std::string(version) + " " + std::string(revision)},
+       {"the compiler", std::string(compiler) + " " + std::string(flags)},
+       {"the C library", ::gnu_get_libc_version()},
+       {"the kernels", describe(kernels)},
+       {"the options", options_.configuration},
+       {"the model's layout", model_->layout().description()},
+       {"the number of training samples", std::to_string(source_.train->size())},
+       {"the data's standardisation", describe(source_.standardisation)}});
+}
+
+void Trainer::describe_run() {
+  facts_.model = options_.model;
+  facts_.parameters = model_->layout().parameter_count();
+  facts_.training_samples = source_.train->size();
+  facts_.test_samples = source_.test ? source_.test->size() : 0;
+  facts_.ranks = topology_.all().size();
+  facts_.reference_batch = optimizer_->reference_batch();
+  facts_.total_updates = plan_->total_updates();
+  facts_.total_samples = plan_->total_samples();
+  facts_.warnings = plan_->trace().warnings();
+  facts_.context = {{"version", std::string(version)},
+                    {"revision", std::string(revision)},
+                    {"compiler", std::string(compiler)},
+                    {"build_type", std::string(build_type)},
+                    {"flags", std::string(flags)},
+                    {"kernels", describe(nn::kernels(nn::backend(options_.backend)))},
+                    {"started", now_utc()},
+                    {"hosts", joined(topology_.hosts())},
+                    {"ranks_per_host", joined(topology_.ranks_per_node())},
+                    {"data", source_.name},
+                    {"standardisation", describe(source_.standardisation)},
+                    {"model", options_.model},
+                    {"configuration", options_.configuration}};
+}
+
+RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
+  std::optional<MetricsFile> metrics;
+  std::vector<RunLog*> listeners;
+  collectives::agree(
+      topology_.all(),
+      [&] {
+        if (topology_.all().rank() != 0) return;
+        listeners = logs;
+        if (!options_.output) return;
+        prepare_output();
+        listeners.push_back(&metrics.emplace(*options_.output / "metrics.jsonl"));
+      },
+      explain_);
+  const auto tell = [&](const auto& what) {
+    for (RunLog* listener : listeners) what(*listener);
+  };
+  tell([&](RunLog& log) { log.begin(facts_); });
+  checkpoint();
+
+  RunEnd end;
+  std::optional<data::PlannedUpdate> update = plan_->next(cursor_);
+  bool is_evaluated = false;
+  while (update && !has_reached_goal()) {
+    const std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
+    const StepReport report = step_->run(*update, upcoming ? &*upcoming : nullptr);
+    end.seconds += report.seconds;
+    cursor_ = update->end;
+    tell([&](RunLog& log) { log.update(report); });
+    is_evaluated = evaluator_ && update->ends_epoch;
+    if (is_evaluated) {
+      const EvaluationReport evaluation = evaluate();
+      tell([&](RunLog& log) { log.evaluation(evaluation); });
+    }
+    update = upcoming;
+  }
+  if (evaluator_ && !is_evaluated) {
+    const EvaluationReport evaluation = evaluate();
+    tell([&](RunLog& log) { log.evaluation(evaluation); });
+  }
+  if (cursor_.update > 0) checkpoint();
+  end.reason = options_.until_progress && has_reached_goal() ? "progress reached" : "done";
+  end.updates = cursor_.update;
+  end.samples_per_second = static_cast<double>(cursor_.samples) / std::max(end.seconds, 1e-9);
+  tell([&](RunLog& log) { log.end(end); });
+  if (options_.until_progress && !has_reached_goal()) {
+    throw RunError("the trace ended at progress " + std::to_string(optimizer_->progress()) +
+                   ", before the " + std::to_string(*options_.until_progress) +
+                   " of --until-progress: make it longer, or choose --trace-end repeat-last");
+  }
+  return end;
+}
+
+void Trainer::prepare_output() {
+  const std::filesystem::path& directory = *options_.output;
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) throw OutputError("cannot create " + directory.string() + ": " + error.message());
+  clear_output(directory, options_.may_overwrite);
+  std::filesystem::create_directory(directory / "checkpoints", error);
+  if (error) throw OutputError("cannot write in " + directory.string() + ": " + error.message());
+  commit_file(directory / "config.ini",
+              std::as_bytes(std::span<const char>(options_.configuration)));
+}
+
+void Trainer::checkpoint() const {
+  if (!options_.output) return;
+  collectives::agree(
+      topology_.all(),
+      [this] {
+        if (topology_.all().rank() != 0) return;
+        write_checkpoint(checkpoint_path(*options_.output, cursor_.update), state(),
+                         facts_.context);
+      },
+      explain_);
+}
+
+EvaluationReport Trainer::evaluate() {
+  const Clock::time_point start = Clock::now();
+  const Evaluator::Result result = evaluator_->evaluate(topology_.all(), replica_->model());
+  const double position =
+      static_cast<double>(cursor_.position) / static_cast<double>(plan_->epoch_samples());
+  return {.update = cursor_.update,
+          .epoch = static_cast<double>(cursor_.epoch) + position,
+          .progress = optimizer_->progress(),
+          .loss = result.loss,
+          .accuracy = result.accuracy,
+          .samples = evaluator_->samples(),
+          .seconds = seconds_since(start)};
+}
+
+bool Trainer::has_reached_goal() const {
+  return options_.until_progress && optimizer_->progress() >= *options_.until_progress;
+}
+
+TrainingState Trainer::state() const {
+  const nn::Layout& layout = replica_->layout();
+  const optim::SharedState& shared = replica_->shared();
+  TrainingState state{.seed = options_.seed,
+                      .rule = optimizer_->rule(),
+                      .cursor = cursor_,
+                      .model = named_tensors(layout, shared.parameters, "", false),
+                      .optimizer = {},
+                      .scalars = optimizer_->scalars(),
+                      .exact_exponents = {}};
+  for (std::size_t i = 0; i < shared.optimizer_state.size(); ++i) {
+    for (NamedTensor& tensor : named_tensors(layout, shared.optimizer_state[i],
+                                             replica_->optimizer_state_names()[i] + "/", true)) {
+      state.optimizer.push_back(std::move(tensor));
+    }
+  }
+  if (options_.sum == optim::SumKind::exact) {
+    for (std::size_t i = 0; i < layout.tensors().size(); ++i) {
+      state.exact_exponents.push_back({layout.tensors()[i].name, sync_->units().exponents()[i]});
+    }
+  }
+  return state;
+}
+
+}  // namespace rubato::runtime
