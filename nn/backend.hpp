@@ -14,14 +14,16 @@ struct Kernels {
   std::string isa;      // instruction set in use, "avx2", "avx512_core", ...
 };
 
-std::vector<std::string> backend_names();       // those of this build, the default (fastest) first
-Backend backend(const std::string& name);        // throws std::invalid_argument; "auto" is the default
-// Limits oneDNN to an instruction set ("auto", "sse41", "avx", "avx2", "avx512_core") and everything to one compute thread.
-// Must be the first call of this folder in the process, on the thread that computes; a second call with another isa throws
-// std::logic_error. Throws std::invalid_argument for an unknown name or one that this CPU or build has not.
+std::vector<std::string> backend_names();  // those of this build, the default (fastest) first
+Backend backend(const std::string& name);  // throws std::invalid_argument; "auto" is the default
+// Limits oneDNN to an instruction set ("auto", "sse41", "avx", "avx2", "avx512_core") and
+// everything to one compute thread. Must be the first call of this folder in the process, on the
+// thread that computes; a second call with another isa throws std::logic_error. Throws
+// std::invalid_argument for an unknown name or one that this CPU or build has not.
 void select_kernels(Backend backend, const std::string& isa);
 Kernels kernels(Backend backend);
-// Checks that arithmetic is what the promise needs: rounding to nearest, denormals kept, no contraction. Throws std::runtime_error.
+// Checks that arithmetic is what the promise needs: rounding to nearest, denormals kept, no
+// contraction. Throws std::runtime_error.
 void check_arithmetic();
 
 }  // namespace rubato::nn

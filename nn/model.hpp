@@ -1,4 +1,5 @@
-// A model: something that turns a minibatch into a loss and a gradient, on flat buffers that it is handed.
+// A model: something that turns a minibatch into a loss and a gradient, on flat buffers that it is
+// handed.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +20,14 @@ struct MinibatchKey {
 };
 
 struct MinibatchView {
-  std::span<const float> inputs;         // NHWC, labels.size() samples
+  std::span<const float> inputs;  // NHWC, labels.size() samples
   std::span<const std::int32_t> labels;
   MinibatchKey key;
 };
 
 struct MinibatchLoss {
-  double loss_sum = 0;       // sum of the samples' losses, added in sample order
-  std::size_t correct = 0;   // samples whose most likely class is their label (the lowest of equals)
+  double loss_sum = 0;      // sum of the samples' losses, added in sample order
+  std::size_t correct = 0;  // samples whose most likely class is their label (the lowest of equals)
 };
 
 class Model {
@@ -35,21 +36,23 @@ class Model {
 
   virtual const Layout& layout() const = 0;
 
-  // Fills a whole buffer (total_elements, padding zero) with initial values: PyTorch's default distributions, drawn from a
-  // counter-based generator keyed by (seed, tensor name).
+  // Fills a whole buffer (total_elements, padding zero) with initial values: PyTorch's default
+  // distributions, drawn from a counter-based generator keyed by (seed, tensor name).
   virtual void initialize(std::span<float> parameters, std::uint64_t seed) const = 0;
 
-  // Uses the given values from now on. `parameters` (total_elements) must stay where it is; call again after each change, so
-  // that kernel layouts are made once per update.
+  // Uses the given values from now on. `parameters` (total_elements) must stay where it is; call
+  // again after each change, so that kernel layouts are made once per update.
   virtual void use_parameters(std::span<const float> parameters) = 0;
 
-  // Loss, and the SUM over the samples of the gradient: gradient (total_elements) is overwritten; its part for running
-  // statistics receives the minibatch's own statistics (mean, unbiased variance). Padding is zero.
-  // The first call may allocate scratch memory; later ones with no larger minibatch do not.
+  // Loss, and the SUM over the samples of the gradient: gradient (total_elements) is overwritten;
+  // its part for running statistics receives the minibatch's own statistics (mean, unbiased
+  // variance). Padding is zero. The first call may allocate scratch memory; later ones with no
+  // larger minibatch do not.
   virtual MinibatchLoss gradient(const MinibatchView& minibatch, std::span<float> gradient) = 0;
 
   // Loss in evaluation mode (running statistics, no dropout).
-  virtual MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t> labels) = 0;
+  virtual MinibatchLoss evaluate(std::span<const float> inputs,
+                                 std::span<const std::int32_t> labels) = 0;
 };
 
 }  // namespace rubato::nn

@@ -2,8 +2,9 @@
 //
 //   linear            one dense layer
 //   mlp:512,512       dense layers with ReLU between
-//   mnist             conv 5x5 (10), max-pool 2, ReLU, BatchNorm; conv 5x5 (20), the same; dense 50, ReLU; dense classes
-//   mnist-tutorial    conv 3x3 (32), ReLU; conv 3x3 (64), ReLU; max-pool 2; dropout 0.25; dense 128, ReLU; dropout 0.5; dense
+//   mnist             conv 5x5 (10), max-pool 2, ReLU, BatchNorm; conv 5x5 (20), the same; dense
+//   50, ReLU; dense classes mnist-tutorial    conv 3x3 (32), ReLU; conv 3x3 (64), ReLU; max-pool 2;
+//   dropout 0.25; dense 128, ReLU; dropout 0.5; dense
 //                     classes. `mnist-tutorial:dropout=0` switches dropout off.
 // All end in log-softmax and the negative log-likelihood.
 #pragma once
@@ -24,8 +25,10 @@ struct InputShape {
   std::size_t channels = 1;
 };
 
-// Throws std::invalid_argument: an unknown name (with the nearest valid one), a malformed parameter, or a shape too small.
-std::unique_ptr<Model> make_model(const std::string& spec, InputShape input, std::size_t classes, Backend backend);
+// Throws std::invalid_argument: an unknown name (with the nearest valid one), a malformed
+// parameter, or a shape too small.
+std::unique_ptr<Model> make_model(const std::string& spec, InputShape input, std::size_t classes,
+                                  Backend backend);
 std::vector<std::string> model_names();
 
 }  // namespace rubato::nn

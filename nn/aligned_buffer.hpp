@@ -1,0 +1,55 @@
+// Scratch memory that starts on a cache line and only ever grows.
+//
+// A layer asks for what the minibatch in hand needs; memory is allocated when that is more than
+// ever before, so the steady state allocates nothing. The content does not survive growth and is
+// not cleared: whoever reads an element has written it for the same minibatch.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace rubato::nn {
+
+inline constexpr std::size_t cache_line_bytes = 64;
+
+template <typename T>
+class AlignedBuffer {
+  static_assert(std::is_trivial_v<T>);
+
+ public:
+  AlignedBuffer() = default;
+  ~AlignedBuffer() { release(); }
+  AlignedBuffer(AlignedBuffer&& other) noexcept  // the other one is empty afterwards
+      : data_(std::exchange(other.data_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+  AlignedBuffer& operator=(AlignedBuffer&&) = delete;
+  AlignedBuffer(const AlignedBuffer&) = delete;
+  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
+
+  // The first `elements` elements, after making room for them.
+  std::span<T> first(std::size_t elements) {
+    if (elements > capacity_) grow(elements);
+    return {data_, elements};
+  }
+  std::span<const T> first(std::size_t elements) const { return {data_, elements}; }
+
+ private:
+  void grow(std::size_t elements) {
+    release();
+    data_ =
+        static_cast<T*>(::operator new (elements * sizeof(T), std::align_val_t{cache_line_bytes}));
+    capacity_ = elements;
+  }
+  void release() noexcept {
+    ::operator delete (data_, std::align_val_t{cache_line_bytes});
+    data_ = nullptr;
+    capacity_ = 0;
+  }
+
+  T* data_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace rubato::nn

@@ -1,0 +1,49 @@
+// Batch normalisation over the minibatch and its pixels, per channel: Ioffe and Szegedy, arXiv
+// 1502.03167, algorithm 1.
+//
+// Each minibatch is normalised by its own statistics: they depend on the minibatch, never on how
+// many ranks there are. The running statistics are not updated here: their part of the gradient
+// receives this minibatch's mean and unbiased variance, and whoever owns the buffer moves them, z
+// <- (1-a) z + a s.
+#pragma once
+
+#include "nn/channel_sums.hpp"
+#include "nn/layer.hpp"
+
+namespace rubato::nn {
+
+class BatchNorm final : public Layer {
+ public:
+  BatchNorm(std::string name, Shape input);
+
+  std::vector<TensorSpec> tensors() const override;
+  void use_parameters(ConstTensors tensors) override;
+  // Throws std::invalid_argument where a channel has a single value: it has no variance.
+  void forward(std::span<const float> input, std::span<float> output,
+               const MinibatchKey& key) override;
+  void backward(const BackwardPass& pass) override;
+  void evaluate(std::span<const float> input, std::span<float> output) override;
+
+ private:
+  void measure(std::span<const float> input);
+  void normalise(std::span<const float> input, std::span<float> output);
+
+  std::string name_;
+  std::size_t channels_;
+  ChannelSums channel_sums_;
+  std::vector<double> sums_;
+  std::vector<double> second_sums_;
+  std::vector<float> mean_;               // of the statistics in use, per channel
+  std::vector<float> inverse_deviation_;  // 1 / sqrt(variance + epsilon)
+  std::vector<double> variance_;          // biased, as the normalisation uses it
+  std::vector<float> lane_mean_;          // the same spread over the lanes of ChannelSums
+  std::vector<float> lane_scale_;
+  std::vector<float> lane_shift_;
+  std::vector<float> lane_slope_;
+  std::span<const float> weight_;
+  std::span<const float> bias_;
+  std::span<const float> running_mean_;
+  std::span<const float> running_variance_;
+};
+
+}  // namespace rubato::nn

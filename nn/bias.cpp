@@ -1,0 +1,33 @@
+// Both directions run over memory once, channels innermost.
+#include "nn/bias.hpp"
+
+namespace rubato::nn {
+
+Bias::Bias(std::size_t channels) : channels_(channels), channel_sums_(channels), sums_(channels) {}
+
+void Bias::add(std::span<const float> bias, Activation activation, std::span<float> values) const {
+  const float* const b = bias.data();
+  const std::size_t channels = channels_;
+  float* const end = values.data() + values.size();
+  for (float* pixel = values.data(); pixel < end; pixel += channels) {
+    if (activation == Activation::relu) {
+#pragma GCC ivdep
+      for (std::size_t c = 0; c < channels; ++c) {
+        const float sum = pixel[c] + b[c];
+        pixel[c] = sum <= 0.0F ? 0.0F : sum;
+      }
+    } else {
+#pragma GCC ivdep
+      for (std::size_t c = 0; c < channels; ++c) pixel[c] += b[c];
+    }
+  }
+}
+
+void Bias::gradient(std::span<const float> output_gradient, std::span<float> bias_gradient) {
+  const float* const g = output_gradient.data();
+  channel_sums_.add_up(output_gradient.size(), sums_,
+                       [g](std::size_t i, std::size_t /*lane*/) { return g[i]; });
+  for (std::size_t c = 0; c < channels_; ++c) bias_gradient[c] = static_cast<float>(sums_[c]);
+}
+
+}  // namespace rubato::nn

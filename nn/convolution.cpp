@@ -1,0 +1,46 @@
+// What every convolution has, and the choice between the backends.
+#include "nn/convolution.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace rubato::nn {
+namespace {
+
+ConvolutionGeometry checked(ConvolutionGeometry geometry) {
+  const Shape& input = geometry.input;
+  if (input.height < geometry.kernel || input.width < geometry.kernel) {
+    throw std::invalid_argument(
+        "layer " + geometry.name + ": its " + std::to_string(geometry.kernel) + "x" +
+        std::to_string(geometry.kernel) + " kernel does not fit into an input of " +
+        std::to_string(input.height) + "x" + std::to_string(input.width) +
+        " pixels; use larger images or a model without convolutions");
+  }
+  return geometry;
+}
+
+}  // namespace
+
+Convolution::Convolution(ConvolutionGeometry geometry)
+    : Layer(geometry.input, checked(geometry).output()), geometry_(std::move(geometry)) {}
+
+std::vector<TensorSpec> Convolution::tensors() const {
+  // PyTorch's default for Conv2d: uniform with bound 1/sqrt(fan in), weight and bias alike.
+  const double bound = 1.0 / std::sqrt(static_cast<double>(geometry_.patch_elements()));
+  return {{geometry_.name + ".weight",
+           {geometry_.outputs, geometry_.input.channels, geometry_.kernel, geometry_.kernel},
+           -bound,
+           bound},
+          {geometry_.name + ".bias", {geometry_.outputs}, -bound, bound}};
+}
+
+std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
+#ifdef RUBATO_HAS_ONEDNN
+  if (backend == Backend::onednn) return make_onednn_convolution(geometry);
+#endif
+  static_cast<void>(backend);
+  return make_eigen_convolution(geometry);
+}
+
+}  // namespace rubato::nn

@@ -1,0 +1,46 @@
+// A two-dimensional convolution without padding, stride 1; weight [outputs, inputs, kernel, kernel]
+// as in PyTorch's Conv2d.
+//
+// The two backends share what is here: geometry, tensors and their initial values. Each computes
+// with its own private copy of the weights, in the order that suits its kernels.
+#pragma once
+
+#include <memory>
+
+#include "nn/backend.hpp"
+#include "nn/layer.hpp"
+
+namespace rubato::nn {
+
+struct ConvolutionGeometry {
+  std::string name;
+  Shape input;
+  std::size_t outputs = 1;  // channels
+  std::size_t kernel = 1;   // height and width
+  Activation activation = Activation::none;
+
+  Shape output() const noexcept {
+    return {input.height - kernel + 1, input.width - kernel + 1, outputs};
+  }
+  std::size_t patch_elements() const noexcept { return kernel * kernel * input.channels; }
+};
+
+class Convolution : public Layer {
+ public:
+  // Throws std::invalid_argument where the kernel is larger than the input.
+  explicit Convolution(ConvolutionGeometry geometry);
+
+  std::vector<TensorSpec> tensors() const override;
+
+ protected:
+  const ConvolutionGeometry& geometry() const noexcept { return geometry_; }
+
+ private:
+  ConvolutionGeometry geometry_;
+};
+
+std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend);
+std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
+std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry);
+
+}  // namespace rubato::nn

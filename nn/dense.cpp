@@ -1,0 +1,53 @@
+// Three matrix products: y = x W^T, dx = dy W, dW = dy^T x.
+#include "nn/dense.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "nn/matrix_product.hpp"
+#include "nn/relu.hpp"
+
+namespace rubato::nn {
+
+Dense::Dense(std::string name, Shape input, std::size_t outputs, Activation activation,
+             Backend backend)
+    : Layer(input, Shape{1, 1, outputs}),
+      name_(std::move(name)),
+      inputs_(input.elements()),
+      outputs_(outputs),
+      activation_(activation),
+      backend_(backend),
+      bias_(outputs) {}
+
+std::vector<TensorSpec> Dense::tensors() const {
+  // PyTorch's default for Linear: uniform with bound 1/sqrt(fan in), weight and bias alike.
+  const double bound = 1.0 / std::sqrt(static_cast<double>(inputs_));
+  return {{name_ + ".weight", {outputs_, inputs_}, -bound, bound},
+          {name_ + ".bias", {outputs_}, -bound, bound}};
+}
+
+void Dense::use_parameters(ConstTensors tensors) {
+  weight_values_ = tensors[0];
+  bias_values_ = tensors[1];
+}
+
+void Dense::forward(std::span<const float> input, std::span<float> output,
+                    const MinibatchKey& /*key*/) {
+  multiply(backend_, {input.data(), samples(input), inputs_},
+           {weight_values_.data(), outputs_, inputs_, /*is_transposed=*/true}, output.data());
+  bias_.add(bias_values_, activation_, output);
+}
+
+void Dense::backward(const BackwardPass& pass) {
+  const std::size_t count = samples(pass.input);
+  if (activation_ == Activation::relu) relu_backward(pass.output, pass.output_gradient);
+  const float* const gradient = pass.output_gradient.data();
+  multiply(backend_, {gradient, count, outputs_, /*is_transposed=*/true},
+           {pass.input.data(), count, inputs_}, pass.tensor_gradients[0].data());
+  bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
+  if (pass.input_gradient.empty()) return;
+  multiply(backend_, {gradient, count, outputs_}, {weight_values_.data(), outputs_, inputs_},
+           pass.input_gradient.data());
+}
+
+}  // namespace rubato::nn

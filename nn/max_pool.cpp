@@ -1,0 +1,123 @@
+// Channels innermost: a window is four contiguous runs of channels, compared and selected without
+// branches.
+#include "nn/max_pool.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rubato::nn {
+namespace {
+
+constexpr std::size_t window = 2;
+constexpr std::int32_t no_winner = -1;  // ReLU cut the maximum off: no input gets a gradient
+
+Shape pooled(const std::string& name, const Shape& input) {
+  if (input.height < window || input.width < window) {
+    throw std::invalid_argument("layer " + name +
+                                ": a 2x2 max-pool does not fit into an input of " +
+                                std::to_string(input.height) + "x" + std::to_string(input.width) +
+                                " pixels; use larger images or a model without convolutions");
+  }
+  return {input.height / window, input.width / window, input.channels};
+}
+
+// Takes `candidate` where it is larger; a NaN wins against all numbers, so that it stays visible.
+inline void challenge(float candidate, std::int32_t position, float& best, std::int32_t& winner) {
+  const bool is_larger = (candidate > best) | (candidate != candidate);
+  best = is_larger ? candidate : best;
+  winner = is_larger ? position : winner;
+}
+
+// One window: `top` and `bottom` point at its two rows.
+template <Activation activation>
+void pool_window(const float* top, const float* bottom, std::size_t channels, float* output,
+                 std::int32_t* winners) {
+#pragma GCC ivdep
+  for (std::size_t c = 0; c < channels; ++c) {
+    float best = top[c];
+    std::int32_t winner = 0;
+    challenge(top[channels + c], 1, best, winner);
+    challenge(bottom[c], 2, best, winner);
+    challenge(bottom[channels + c], 3, best, winner);
+    if constexpr (activation == Activation::relu) {
+      winner = best <= 0.0F ? no_winner : winner;
+      best = best <= 0.0F ? 0.0F : best;
+    }
+    output[c] = best;
+    winners[c] = winner;
+  }
+}
+
+void route_window(const float* gradient, const std::int32_t* winners, std::size_t channels,
+                  float* top, float* bottom) {
+#pragma GCC ivdep
+  for (std::size_t c = 0; c < channels; ++c) {
+    const float g = gradient[c];
+    const std::int32_t winner = winners[c];
+    top[c] = winner == 0 ? g : 0.0F;
+    top[channels + c] = winner == 1 ? g : 0.0F;
+    bottom[c] = winner == 2 ? g : 0.0F;
+    bottom[channels + c] = winner == 3 ? g : 0.0F;
+  }
+}
+
+template <Activation activation>
+void pool_image(const float* image, const Shape& input, const Shape& output, float* pooled_image,
+                std::int32_t* winners) {
+  const std::size_t row = input.width * input.channels;
+  const std::size_t channels = input.channels;
+  for (std::size_t y = 0; y < output.height; ++y) {
+    const float* top = image + window * y * row;
+    for (std::size_t x = 0; x < output.width; ++x, top += window * channels) {
+      pool_window<activation>(top, top + row, channels, pooled_image, winners);
+      pooled_image += channels;
+      winners += channels;
+    }
+  }
+}
+
+void route_image(const float* gradient, const std::int32_t* winners, const Shape& input,
+                 const Shape& output, float* image) {
+  const std::size_t row = input.width * input.channels;
+  const std::size_t channels = input.channels;
+  if (window * output.height != input.height || window * output.width != input.width) {
+    std::fill_n(image, input.elements(), 0.0F);  // an odd last row or column has no window
+  }
+  for (std::size_t y = 0; y < output.height; ++y) {
+    float* top = image + window * y * row;
+    for (std::size_t x = 0; x < output.width; ++x, top += window * channels) {
+      route_window(gradient, winners, channels, top, top + row);
+      gradient += channels;
+      winners += channels;
+    }
+  }
+}
+
+}  // namespace
+
+MaxPool::MaxPool(const std::string& name, Shape input, Activation activation)
+    : Layer(input, pooled(name, input)), activation_(activation) {}
+
+void MaxPool::forward(std::span<const float> input, std::span<float> output,
+                      const MinibatchKey& /*key*/) {
+  const auto pool =
+      activation_ == Activation::relu ? pool_image<Activation::relu> : pool_image<Activation::none>;
+  std::int32_t* const winners = winners_.first(output.size()).data();
+  for (std::size_t sample = 0; sample < samples(input); ++sample) {
+    const std::size_t place = sample * output_shape().elements();
+    pool(input.data() + sample * input_shape().elements(), input_shape(), output_shape(),
+         output.data() + place, winners + place);
+  }
+}
+
+void MaxPool::backward(const BackwardPass& pass) {
+  if (pass.input_gradient.empty()) return;
+  const std::int32_t* const winners = winners_.first(pass.output.size()).data();
+  for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
+    const std::size_t place = sample * output_shape().elements();
+    route_image(pass.output_gradient.data() + place, winners + place, input_shape(), output_shape(),
+                pass.input_gradient.data() + sample * input_shape().elements());
+  }
+}
+
+}  // namespace rubato::nn

@@ -1,0 +1,178 @@
+// Forwards through the stages, the loss, backwards through the stages.
+#include "nn/sequential.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "nn/compute_thread.hpp"
+#include "nn/initial_values.hpp"
+#include "nn/log_softmax_loss.hpp"
+
+namespace rubato::nn {
+namespace {
+
+bool is_aligned(const float* address) {
+  return reinterpret_cast<std::uintptr_t>(address) % cache_line_bytes == 0;
+}
+
+void require_size(const char* what, std::size_t found, std::size_t expected) {
+  if (found == expected) return;
+  throw std::invalid_argument(std::string(what) + " has " + std::to_string(found) +
+                              " floats, the model's layout needs " + std::to_string(expected));
+}
+
+}  // namespace
+
+Sequential::Sequential(std::vector<std::unique_ptr<Layer>> layers) {
+  if (layers.empty()) throw std::invalid_argument("a sequential model needs at least one layer");
+  for (std::unique_ptr<Layer>& layer : layers) {
+    if (!stages_.empty() &&
+        stages_.back().layer->output_shape().elements() != layer->input_shape().elements()) {
+      throw std::invalid_argument("layer " + std::to_string(stages_.size()) +
+                                  " does not take what the layer before it yields");
+    }
+    stages_.push_back(Stage{std::move(layer), {}, {}, {}, {}});
+  }
+  place_tensors(/*parameters=*/true);
+  place_tensors(/*parameters=*/false);
+}
+
+void Sequential::place_tensors(bool parameters) {
+  for (Stage& stage : stages_) {
+    const std::vector<TensorSpec> tensors = stage.layer->tensors();
+    stage.tensors.resize(tensors.size());
+    stage.values.resize(tensors.size());
+    stage.gradients.resize(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const TensorSpec& spec = tensors[i];
+      if (spec.is_parameter != parameters) continue;
+      stage.tensors[i] = parameters
+                             ? layout_.add_parameter(spec.name, spec.shape)
+                             : layout_.add_running_statistic(spec.name, spec.shape, spec.momentum);
+      specs_.push_back(spec);
+    }
+  }
+}
+
+void Sequential::initialize(std::span<float> parameters, std::uint64_t seed) const {
+  require_size("the parameter buffer", parameters.size(), layout_.total_elements());
+  for (std::size_t i = 0; i < specs_.size(); ++i) {
+    const TensorInfo& tensor = layout_.tensors()[i];
+    fill_initial_values(specs_[i], seed, parameters.subspan(tensor.offset, tensor.size));
+  }
+  clear_padding(parameters);
+}
+
+void Sequential::use_parameters(std::span<const float> parameters) {
+  require_size("the parameter buffer", parameters.size(), layout_.total_elements());
+  hold_to_one_thread();
+  if (!is_aligned(parameters.data())) {
+    const std::span<float> copy = aligned_parameters_.first(parameters.size());
+    std::copy(parameters.begin(), parameters.end(), copy.begin());
+    parameters = copy;
+  }
+  for (Stage& stage : stages_) {
+    for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
+      const TensorInfo& tensor = layout_.tensors()[stage.tensors[i]];
+      stage.values[i] = parameters.subspan(tensor.offset, tensor.size);
+    }
+    stage.layer->use_parameters(stage.values);
+  }
+  has_parameters_ = true;
+}
+
+void Sequential::check(std::span<const float> inputs, std::span<const std::int32_t> labels) const {
+  if (!has_parameters_) throw std::logic_error("use_parameters() must come before the first pass");
+  if (labels.empty()) throw std::invalid_argument("a minibatch needs at least one sample");
+  const std::size_t per_sample = stages_.front().layer->input_shape().elements();
+  if (inputs.size() != labels.size() * per_sample) {
+    throw std::invalid_argument("a minibatch of " + std::to_string(labels.size()) +
+                                " samples needs " + std::to_string(labels.size() * per_sample) +
+                                " inputs, " + std::to_string(per_sample) + " each, but has " +
+                                std::to_string(inputs.size()));
+  }
+}
+
+std::span<const float> Sequential::aligned_inputs(std::span<const float> inputs) {
+  if (is_aligned(inputs.data())) return inputs;
+  const std::span<float> copy = aligned_inputs_.first(inputs.size());
+  std::copy(inputs.begin(), inputs.end(), copy.begin());
+  return copy;
+}
+
+MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<float> gradient) {
+  check(minibatch.inputs, minibatch.labels);
+  require_size("the gradient buffer", gradient.size(), layout_.total_elements());
+  hold_to_one_thread();
+  const std::size_t samples = minibatch.labels.size();
+  const std::span<const float> inputs = aligned_inputs(minibatch.inputs);
+  std::span<const float> activations = inputs;
+  for (Stage& stage : stages_) {
+    const std::span<float> output =
+        stage.output.first(samples * stage.layer->output_shape().elements());
+    stage.layer->forward(activations, output, minibatch.key);
+    activations = output;
+  }
+  const MinibatchLoss loss = log_softmax_loss(activations, minibatch.labels, classes(),
+                                              activation_gradients_[0].first(activations.size()));
+  if (is_aligned(gradient.data())) {
+    backward(inputs, samples, gradient);
+  } else {
+    const std::span<float> aligned = aligned_gradient_.first(gradient.size());
+    backward(inputs, samples, aligned);
+    std::copy(aligned.begin(), aligned.end(), gradient.begin());
+  }
+  return loss;
+}
+
+void Sequential::backward(std::span<const float> inputs, std::size_t samples,
+                          std::span<float> gradient) {
+  std::size_t current = 0;  // which buffer holds the gradient of the stage's output
+  for (std::size_t s = stages_.size(); s-- > 0;) {
+    Stage& stage = stages_[s];
+    for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
+      const TensorInfo& tensor = layout_.tensors()[stage.tensors[i]];
+      stage.gradients[i] = gradient.subspan(tensor.offset, tensor.size);
+    }
+    const std::size_t input_size = samples * stage.layer->input_shape().elements();
+    const std::size_t output_size = samples * stage.layer->output_shape().elements();
+    BackwardPass pass;
+    pass.input = s == 0 ? inputs : stages_[s - 1].output.first(input_size);
+    pass.output = stage.output.first(output_size);
+    pass.output_gradient = activation_gradients_[current].first(output_size);
+    if (s > 0) pass.input_gradient = activation_gradients_[1 - current].first(input_size);
+    pass.tensor_gradients = stage.gradients;
+    stage.layer->backward(pass);
+    current = 1 - current;
+  }
+  clear_padding(gradient);
+}
+
+void Sequential::clear_padding(std::span<float> buffer) const {
+  for (std::size_t i = 0; i < layout_.tensors().size(); ++i) {
+    const TensorInfo& tensor = layout_.tensors()[i];
+    const bool is_last = i + 1 == layout_.tensors().size();
+    const std::size_t end = is_last ? layout_.total_elements() : layout_.tensors()[i + 1].offset;
+    const std::span<float> padding =
+        buffer.subspan(tensor.offset + tensor.size, end - tensor.offset - tensor.size);
+    std::fill(padding.begin(), padding.end(), 0.0F);
+  }
+}
+
+MinibatchLoss Sequential::evaluate(std::span<const float> inputs,
+                                   std::span<const std::int32_t> labels) {
+  check(inputs, labels);
+  hold_to_one_thread();
+  std::span<const float> activations = aligned_inputs(inputs);
+  for (Stage& stage : stages_) {
+    const std::span<float> output =
+        stage.output.first(labels.size() * stage.layer->output_shape().elements());
+    stage.layer->evaluate(activations, output);
+    activations = output;
+  }
+  return log_softmax_loss(activations, labels, classes(), {});
+}
+
+}  // namespace rubato::nn
