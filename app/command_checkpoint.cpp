@@ -1,0 +1,45 @@
+// rubato checkpoint digest FILE...: one line for the whole training state, equal for equal states.
+#include <iostream>
+#include <string>
+
+#include "app/commands.hpp"
+#include "app/failure.hpp"
+#include "app/options.hpp"
+#include "app/spelling.hpp"
+#include "runtime/checkpoint.hpp"
+
+namespace rubato::app {
+namespace {
+
+OptionTable digest_table() {
+  return {{.command = "checkpoint digest",
+           .summary = "verify checkpoints, and print the digest of the training state in each.",
+           .example = "rubato checkpoint digest runs/first/checkpoints/ckpt-100.h5",
+           .notes = "The digest covers weights, optimizer, rule and position: it is the same for"
+                    " every number of ranks. (sha256sum -c verifies the file itself.)",
+           .positionals = {.names = "FILE...", .least = 1, .most = 4096}},
+          {}};
+}
+
+}  // namespace
+
+int checkpoint(int argc, char** argv) {
+  const std::string action = argc > 2 ? argv[2] : "--help";
+  const OptionTable table = digest_table();
+  if (action == "--help" || action == "-h") {
+    std::cout << table.help();
+    return exit_done;
+  }
+  require_choice("checkpoint command", action, std::vector<std::string>{"digest"});
+  const Options options = table.parse(argc, argv, 3);
+  if (options.wants_help()) {
+    std::cout << table.help();
+    return exit_done;
+  }
+  for (const std::string& file : options.positionals()) {
+    std::cout << runtime::state_digest(runtime::read_checkpoint(file)) << "  " << file << '\n';
+  }
+  return exit_done;
+}
+
+}  // namespace rubato::app
