@@ -1,0 +1,176 @@
+// Every shape at, just before and just after the places where it changes, in each unit, with and
+// without warm-up.
+#include "optim/learning_rate_schedule.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace rubato::optim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+ScheduleOptions named(const std::string& name) {
+  ScheduleOptions options;
+  options.name = name;
+  options.base_rate = 0.5;
+  return options;
+}
+
+double rate_at_epoch(const ScheduleOptions& options, double epoch) {
+  Position position;
+  position.epoch = epoch;
+  return LearningRateSchedule(options).rate(position);
+}
+
+double just_below(double value) { return std::nextafter(value, 0.0); }
+
+TEST(LearningRateSchedule, ConstantStays) {
+  EXPECT_EQ(rate_at_epoch(named("constant"), 0), 0.5);
+  EXPECT_EQ(rate_at_epoch(named("constant"), 1e9), 0.5);
+}
+
+TEST(LearningRateSchedule, StepFallsAtEachMultipleOfItsSize) {
+  ScheduleOptions options = named("step");
+  options.gamma = 0.25;
+  options.step_size = 2;
+  EXPECT_EQ(rate_at_epoch(options, 0), 0.5);
+  EXPECT_EQ(rate_at_epoch(options, just_below(2)), 0.5);
+  EXPECT_EQ(rate_at_epoch(options, 2), 0.125);
+  EXPECT_EQ(rate_at_epoch(options, just_below(6)), 0.03125);
+  EXPECT_EQ(rate_at_epoch(options, 6), 0.0078125);
+}
+
+TEST(LearningRateSchedule, MultistepFallsAtEachMilestone) {
+  ScheduleOptions options = named("multistep");
+  options.gamma = 0.5;
+  options.milestones = {1, 3, 3.5};
+  EXPECT_EQ(rate_at_epoch(options, just_below(1)), 0.5);
+  EXPECT_EQ(rate_at_epoch(options, 1), 0.25);
+  EXPECT_EQ(rate_at_epoch(options, just_below(3)), 0.25);
+  EXPECT_EQ(rate_at_epoch(options, 3), 0.125);
+  EXPECT_EQ(rate_at_epoch(options, 3.5), 0.0625);
+  EXPECT_EQ(rate_at_epoch(options, 100), 0.0625);
+}
+
+TEST(LearningRateSchedule, CosineRunsFromBaseToEndAndStaysThere) {
+  ScheduleOptions options = named("cosine");
+  options.span = 6;
+  options.end_rate = 0.1;
+  EXPECT_EQ(rate_at_epoch(options, 0), 0.5);
+  EXPECT_NEAR(rate_at_epoch(options, 2), 0.1 + 0.4 * 0.75, 1e-15);
+  EXPECT_NEAR(rate_at_epoch(options, 3), 0.3, 1e-15);
+  EXPECT_NEAR(rate_at_epoch(options, 4), 0.1 + 0.4 * 0.25, 1e-15);
+  EXPECT_EQ(rate_at_epoch(options, 6), 0.1);
+  EXPECT_EQ(rate_at_epoch(options, 12), 0.1);
+}
+
+TEST(LearningRateSchedule, WarmUpRisesInALineToTheBaseRate) {
+  ScheduleOptions options = named("constant");
+  options.warmup_span = 4;
+  EXPECT_EQ(rate_at_epoch(options, 0), 0);
+  EXPECT_EQ(rate_at_epoch(options, 1), 0.125);
+  options.warmup_start = 0.5;
+  EXPECT_EQ(rate_at_epoch(options, 0), 0.25);
+  EXPECT_EQ(rate_at_epoch(options, 3), 0.4375);
+  EXPECT_EQ(rate_at_epoch(options, 4), 0.5);
+  EXPECT_EQ(rate_at_epoch(options, 5), 0.5);
+}
+
+TEST(LearningRateSchedule, CosineCountsFromTheEndOfTheWarmUp) {
+  ScheduleOptions options = named("cosine");
+  options.warmup_span = 2;
+  options.span = 6;
+  EXPECT_EQ(rate_at_epoch(options, 1), 0.25);
+  EXPECT_EQ(rate_at_epoch(options, 2), 0.5);
+  EXPECT_NEAR(rate_at_epoch(options, 5), 0.25, 1e-15);
+  EXPECT_EQ(rate_at_epoch(options, 8), 0);
+}
+
+TEST(LearningRateSchedule, StepAndMultistepCountFromTheStart) {
+  ScheduleOptions options = named("step");
+  options.gamma = 0.5;
+  options.step_size = 3;
+  options.warmup_span = 2;
+  EXPECT_EQ(rate_at_epoch(options, 2), 0.5);
+  EXPECT_EQ(rate_at_epoch(options, 3), 0.25);
+  options.name = "multistep";
+  options.milestones = {4};
+  EXPECT_EQ(rate_at_epoch(options, 1), 0.25);
+  EXPECT_EQ(rate_at_epoch(options, 3), 0.5);
+  EXPECT_EQ(rate_at_epoch(options, 4), 0.25);
+}
+
+TEST(LearningRateSchedule, CountsInTheUnitItIsGiven) {
+  ScheduleOptions options = named("multistep");
+  options.gamma = 0.5;
+  options.milestones = {10, 20, 30, 40};
+  const Position position = {10, 20, 30, 40};
+  std::vector<double> rates;
+  for (const std::string& unit : schedule_unit_names()) {
+    options.unit = schedule_unit(unit);
+    rates.push_back(LearningRateSchedule(options).rate(position));
+  }
+  EXPECT_THAT(schedule_unit_names(), ElementsAre("update", "sample", "epoch", "progress"));
+  EXPECT_THAT(rates, ElementsAre(0.25, 0.125, 0.0625, 0.03125));
+}
+
+TEST(LearningRateSchedule, RefusesUnknownNames) {
+  EXPECT_THAT([] { LearningRateSchedule schedule(named("cosinus")); },
+              ThrowsMessage<std::invalid_argument>(
+                  "unknown schedule 'cosinus'; valid names: constant, step, multistep, cosine"));
+  EXPECT_THAT([] { schedule_unit("epochs"); },
+              ThrowsMessage<std::invalid_argument>(
+                  "unknown schedule unit 'epochs'; valid names: update, sample, epoch, progress"));
+}
+
+TEST(LearningRateSchedule, NamesTheValueAtFault) {
+  const auto expect_refusal = [](const ScheduleOptions& options, const char* message) {
+    EXPECT_THAT([&] { LearningRateSchedule schedule(options); },
+                ThrowsMessage<std::invalid_argument>(HasSubstr(message)));
+  };
+  ScheduleOptions options = named("constant");
+  options.base_rate = std::numeric_limits<double>::quiet_NaN();
+  expect_refusal(options, "learning rate is nan; expected a finite number, 0 or more");
+  options.base_rate = -0.1;
+  expect_refusal(options, "learning rate is -0.1");
+  options = named("constant");
+  options.warmup_span = -1;
+  expect_refusal(options, "warm-up span is -1");
+  options = named("constant");
+  options.warmup_start = std::numeric_limits<double>::infinity();
+  expect_refusal(options, "warm-up start is inf");
+  options = named("step");
+  options.gamma = 0;
+  expect_refusal(options, "gamma of schedule step is 0; expected a finite number above 0");
+  options = named("step");
+  options.step_size = 0;
+  expect_refusal(options, "step size of schedule step is 0");
+  options = named("multistep");
+  expect_refusal(options, "schedule multistep has no milestones");
+  options.milestones = {3, 3};
+  expect_refusal(options, "milestone of schedule multistep is 3; expected milestones in ascending");
+  options.milestones = {-1, 3};
+  expect_refusal(options, "milestone of schedule multistep is -1");
+  options = named("cosine");
+  expect_refusal(options, "span of schedule cosine is 0");
+  options.span = 1;
+  options.end_rate = -1;
+  expect_refusal(options, "end rate of schedule cosine is -1");
+}
+
+TEST(LearningRateSchedule, IgnoresValuesOfOtherSchedules) {
+  ScheduleOptions options = named("constant");
+  options.gamma = -1;
+  options.milestones = {2, 1};
+  EXPECT_EQ(rate_at_epoch(options, 3), 0.5);
+}
+
+}  // namespace
+}  // namespace rubato::optim
