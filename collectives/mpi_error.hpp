@@ -1,6 +1,8 @@
-// An MPI call that failed, as an exception: which call, MPI's error class and text, and the rank it failed on.
+// An MPI call that failed, as an exception: which call, MPI's error class and text, and the rank it
+// failed on.
 //
-// Every communicator of this library carries MPI_ERRORS_RETURN; without it MPI ends the job before any check is reached.
+// Every communicator of this library carries MPI_ERRORS_RETURN; without it MPI ends the job before
+// any check is reached.
 #pragma once
 
 #include <stdexcept>

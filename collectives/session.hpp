@@ -19,6 +19,9 @@ class Session {
 
   // The level that MPI granted: "single", "funneled", "serialized" or "multiple".
   std::string thread_level() const;
+
+ private:
+  bool is_owner_ = false;
 };
 
 // What an exception means to the world: one sentence, and the exit code of the process.
@@ -27,10 +30,13 @@ struct Failure {
   std::string message;
 };
 
-// Runs `body` inside a session and returns the process's exit code. An exception that reaches the top ends the job:
-//  * thrown by agree() (agreement.hpp), it is the same on every rank: rank 0 prints "rubato: MESSAGE", every rank
+// Runs `body` inside a session and returns the process's exit code. An exception that reaches the
+// top ends the job:
+//  * thrown by agree() (agreement.hpp), it is the same on every rank: rank 0 prints "rubato:
+//  MESSAGE", every rank
 //    finalizes and returns the same code;
-//  * any other may be this rank's alone: it prints "rubato: rank R on HOST: MESSAGE" and ends all ranks with the code
+//  * any other may be this rank's alone: it prints "rubato: rank R on HOST: MESSAGE" and ends all
+//  ranks with the code
 //    (MPI_Abort), because the others may be waiting for it. With one rank the first form is used.
 // `explain` turns a foreign exception into a Failure.
 int run_session(int argc, char** argv, const std::function<int(Communicator&)>& body,

@@ -1,0 +1,25 @@
+// The part of waiting that enters the kernel.
+#include "collectives/wait_until.hpp"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <thread>
+
+#include "collectives/mpi_error.hpp"
+
+namespace rubato::collectives {
+
+void give_way(const Patience& patience, std::chrono::steady_clock::duration waited) {
+  if (patience.helps_mpi) {
+    int is_there = 0;  // never: nobody sends to MPI_COMM_SELF. The probe is for its side effect.
+    check_mpi(MPI_Iprobe(0, 0, MPI_COMM_SELF, &is_there, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  }
+  if (waited < patience.yields) {
+    sched_yield();
+  } else {
+    std::this_thread::sleep_for(patience.sleep);
+  }
+}
+
+}  // namespace rubato::collectives
