@@ -7,7 +7,6 @@
 #include "app/options.hpp"
 #include "app/plan_options.hpp"
 #include "app/plan_report.hpp"
-#include "data/data_source.hpp"
 
 namespace rubato::app {
 namespace {
@@ -15,22 +14,12 @@ namespace {
 constexpr std::uint64_t most_ranks = 1U << 20U;
 
 OptionTable plan_table() {
-  std::vector<Option> options{
-      {.name = "samples",
-       .kind = OptionKind::integer,
-       .value_name = "N",
-       .group = "Run",
-       .description = "size of the training set"},
-      {.name = "data",
-       .value_name = "SPEC",
-       .group = "Run",
-       .description = "take the size from this data set, named as for rubato train"},
-      {.name = "ranks",
-       .kind = OptionKind::integer,
-       .value_name = "N",
-       .group = "Run",
-       .description = "ranks that carry the run (required)"},
-  };
+  auto options = size_options();
+  options.push_back({.name = "ranks",
+                     .kind = OptionKind::integer,
+                     .value_name = "N",
+                     .group = "Ranks",
+                     .description = "how many carry the run (required)"});
   for (const auto& option : plan_options()) options.push_back(option);
   for (const auto& option : order_options()) options.push_back(option);
   options.push_back({.name = "format",
@@ -52,16 +41,6 @@ OptionTable plan_table() {
           options};
 }
 
-std::uint64_t samples_of(const Options& options) {
-  if (const auto samples = options.integer_if("samples")) return *samples;
-  if (const auto spec = options.text_if("data")) {
-    data::DataOptions source;
-    source.spec = *spec;
-    return data::open_data(source).train->size();
-  }
-  throw UsageError("size of the training set unknown: give --samples N or --data SPEC");
-}
-
 std::size_t ranks_of(const Options& options) {
   const auto ranks = options.integer_if("ranks");
   if (!ranks) throw UsageError("number of ranks unknown: give --ranks N");
@@ -74,9 +53,7 @@ data::TracePlan finite_plan(const Options& options, std::uint64_t samples) {
   auto trace = read_trace(options);
   for (const auto& warning : trace.warnings()) std::cerr << "rubato: warning: " << warning << '\n';
   auto plan = make_plan(std::move(trace), options, samples);
-  if (!plan.total_updates()) {
-    throw UsageError("the plan has no end: give --epochs N or --updates N");
-  }
+  require_end(plan);
   return plan;
 }
 
@@ -99,7 +76,7 @@ int plan(int argc, char** argv) {
   const bool is_json = options.text("format") == "json";
   if (options.flag("indices") && !is_json) throw UsageError("--indices needs --format json");
   const auto ranks = ranks_of(options);
-  const auto samples = samples_of(options);
+  const auto samples = training_samples(options);
   const auto plan = finite_plan(options, samples);
   const auto assignment = data::assignment(options.text("assignment"));
   const PlanFacts facts{.samples = samples,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/failure.hpp"
+#include "data/data_source.hpp"
 #include "data/errors.hpp"
 
 namespace rubato::app {
@@ -81,6 +82,31 @@ std::vector<std::vector<std::string>> plan_alternatives() {
   return {{"trace", "batch-size"}, {"epochs", "updates"}};
 }
 
+std::vector<Option> size_options() {
+  const std::string group = "Training set";
+  return {
+      {.name = "samples",
+       .kind = OptionKind::integer,
+       .value_name = "N",
+       .group = group,
+       .description = "its size"},
+      {.name = "data",
+       .value_name = "SPEC",
+       .group = group,
+       .description = "take its size from this data set, named as for rubato train"},
+  };
+}
+
+std::uint64_t training_samples(const Options& options) {
+  if (const auto samples = options.integer_if("samples")) return *samples;
+  if (const auto spec = options.text_if("data")) {
+    data::DataOptions source;
+    source.spec = *spec;
+    return data::open_data(source).train->size();
+  }
+  throw UsageError("size of the training set unknown: give --samples N or --data SPEC");
+}
+
 data::BatchTrace read_trace(const Options& options) {
   if (const auto file = options.text_if("trace")) return data::BatchTrace::from_csv(*file);
   if (const auto size = options.integer_if("batch-size")) return data::BatchTrace::constant(*size);
@@ -96,12 +122,18 @@ data::TracePlan make_plan(data::BatchTrace trace, const Options& options, std::u
       .epochs = options.integer_if("epochs"),
       .updates = options.integer_if("updates"),
   };
+  const bool is_from_file = !trace.is_endless();
   try {
     return data::TracePlan(std::move(trace), plan);
   } catch (const data::ContentError& error) {
-    if (options.is_given("trace")) throw;
+    if (is_from_file) throw;
     throw UsageError(std::string("--batch-size: ") + error.what());
   }
+}
+
+void require_end(const data::TracePlan& plan) {
+  if (plan.total_updates()) return;
+  throw UsageError("the plan has no end: give --epochs N or --updates N");
 }
 
 }  // namespace rubato::app

@@ -1,0 +1,194 @@
+// rubato trace: show, check or make a batch-size trace.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/commands.hpp"
+#include "app/failure.hpp"
+#include "app/plan_options.hpp"
+#include "app/plan_walk.hpp"
+#include "app/spelling.hpp"
+#include "app/trace_chart.hpp"
+#include "app/trace_make.hpp"
+#include "app/trace_options.hpp"
+#include "runtime/committed_file.hpp"
+#include "runtime/errors.hpp"
+
+namespace rubato::app {
+namespace {
+
+data::BatchTrace read(const Options& options) {
+  auto trace = data::BatchTrace::from_csv(options.positionals()[0]);
+  for (const auto& warning : trace.warnings()) std::cerr << "rubato: warning: " << warning << '\n';
+  return trace;
+}
+
+// -- show
+
+struct TraceFacts {
+  std::uint64_t samples = 0;
+  std::uint64_t smallest = 0;
+  std::uint64_t largest = 0;
+  double mean = 0;
+};
+
+TraceFacts facts_of(const data::BatchTrace& trace) {
+  TraceFacts facts{.smallest = trace.batch_size(0), .largest = trace.largest()};
+  for (std::uint64_t row = 0; row < trace.rows(); ++row) {
+    facts.samples += trace.batch_size(row);
+    facts.smallest = std::min(facts.smallest, trace.batch_size(row));
+  }
+  facts.mean = static_cast<double>(facts.samples) / static_cast<double>(trace.rows());
+  return facts;
+}
+
+void show_json(const data::BatchTrace& trace, const TraceFacts& facts) {
+  nlohmann::ordered_json document{{"file", trace.name()},
+                                  {"rows", trace.rows()},
+                                  {"samples", facts.samples},
+                                  {"smallest", facts.smallest},
+                                  {"largest", facts.largest},
+                                  {"mean", facts.mean},
+                                  {"batch_sizes", nlohmann::json::array()}};
+  for (std::uint64_t row = 0; row < trace.rows(); ++row) {
+    document["batch_sizes"].push_back(trace.batch_size(row));
+  }
+  std::cout << document.dump() << '\n';
+}
+
+int show(const Options& options) {
+  const auto trace = read(options);
+  const auto facts = facts_of(trace);
+  if (options.text("format") == "json") {
+    show_json(trace, facts);
+    return exit_done;
+  }
+  std::cout << trace.name() << ": " << trace.rows() << " rows, " << facts.samples
+            << " samples in all\nbatch size: smallest " << facts.smallest << ", largest "
+            << facts.largest << ", mean " << std::fixed << std::setprecision(1) << facts.mean
+            << "\n\n"
+            << draw(trace);
+  return exit_done;
+}
+
+// -- check
+
+class EpochLines final : public PlanVisitor {
+ public:
+  EpochLines() {
+    std::cout << std::setw(8) << "epoch" << std::setw(18) << "rows" << std::setw(10) << "updates"
+              << std::setw(12) << "samples" << std::setw(12) << "left over\n";
+  }
+  void begin_epoch(std::uint64_t, std::uint64_t) override {}
+  void visit(const PlanStep&) override {}
+  void end_epoch(const EpochTotals& totals) override {
+    const std::uint64_t last = totals.trace_begin + totals.steps - 1;
+    std::cout << std::setw(8) << totals.epoch << std::setw(18)
+              << std::to_string(totals.trace_begin) + "-" + std::to_string(last) << std::setw(10)
+              << totals.steps << std::setw(12) << totals.samples_used << std::setw(11)
+              << totals.samples_left_over
+              << (totals.is_complete ? "\n" : "  (the run ends within this epoch)\n");
+  }
+};
+
+class EpochList final : public PlanVisitor {
+ public:
+  void begin_epoch(std::uint64_t, std::uint64_t) override {}
+  void visit(const PlanStep&) override {}
+  void end_epoch(const EpochTotals& totals) override {
+    epochs_.push_back({{"epoch", totals.epoch},
+                       {"trace_begin", totals.trace_begin},
+                       {"trace_end", totals.trace_begin + totals.steps},
+                       {"samples_used", totals.samples_used},
+                       {"samples_left_over", totals.samples_left_over},
+                       {"complete", totals.is_complete}});
+  }
+  const nlohmann::ordered_json& epochs() const { return epochs_; }
+
+ private:
+  nlohmann::ordered_json epochs_ = nlohmann::ordered_json::array();
+};
+
+int check(const Options& options) {
+  const auto samples = training_samples(options);
+  const auto plan = make_plan(read(options), options, samples);
+  require_end(plan);
+  const auto tell = [&](PlanVisitor& visitor) {
+    walk(plan, data::Assignment::blocked, 1, visitor);
+  };
+  if (options.text("format") == "json") {
+    EpochList list;
+    tell(list);
+    const nlohmann::ordered_json document{{"ok", true},
+                                          {"file", plan.trace().name()},
+                                          {"samples", samples},
+                                          {"updates", *plan.total_updates()},
+                                          {"epochs", list.epochs()}};
+    std::cout << document.dump(1) << '\n';
+    return exit_done;
+  }
+  EpochLines lines;
+  tell(lines);
+  std::cout << "ok: " << plan.trace().name() << " serves " << *plan.total_updates()
+            << " updates on " << samples << " samples\n";
+  return exit_done;
+}
+
+// -- make
+
+void write(const std::filesystem::path& file, const std::string& text, bool overwrites) {
+  if (!overwrites && std::filesystem::exists(file)) {
+    throw runtime::OutputError(file.string() + " exists; --overwrite replaces it");
+  }
+  const auto directory = file.has_parent_path() ? file.parent_path() : ".";
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+    throw runtime::OutputError(file.string() + ": the directory " + directory.string() +
+                               " does not exist or may not be written to");
+  }
+  runtime::commit_file(file, std::as_bytes(std::span(text)));
+}
+
+int make(const Options& options) {
+  const std::string text = make_trace(options);
+  if (const auto file = options.text_if("out")) {
+    write(*file, text, options.flag("overwrite"));
+  } else {
+    std::cout << text;
+  }
+  return exit_done;
+}
+
+int run(const OptionTable& table, int (*action)(const Options&), int argc, char** argv) {
+  const auto options = table.parse(argc, argv, 3);
+  if (!options.wants_help()) return action(options);
+  std::cout << table.help();
+  return exit_done;
+}
+
+}  // namespace
+
+int trace(int argc, char** argv) {
+  const std::string action = argc > 2 ? argv[2] : "";
+  if (action.empty()) throw UsageError("rubato trace: say what to do: show, check or make");
+  if (action == "--help" || action == "-h") {
+    std::cout << "rubato trace: batch-size traces\n\n"
+                 "Usage: rubato trace show FILE    what is in it\n"
+                 "       rubato trace check FILE   whether a run can follow it\n"
+                 "       rubato trace make SHAPE   write one\n"
+                 "Each has its own --help.\n";
+    return exit_done;
+  }
+  require_choice("action", action, std::vector<std::string>{"show", "check", "make"});
+  if (action == "show") return run(trace_show_table(), show, argc, argv);
+  if (action == "check") return run(trace_check_table(), check, argc, argv);
+  return run(trace_make_table(), make, argc, argv);
+}
+
+}  // namespace rubato::app
