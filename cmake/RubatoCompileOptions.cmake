@@ -1,8 +1,8 @@
 # Compile options as INTERFACE targets, linked privately by every target of this project.
 #
-# Bit-for-bit results forbid two freedoms: contracting a*b+c into one rounding (whether it happens depends on how the
-# compiler schedules) and -ffast-math (it reorders sums). Hot loops get -O3 in every optimised build type: at -O2 g++ 12
-# leaves them scalar.
+# Bit-for-bit results forbid two freedoms: contracting a*b+c into one rounding (whether it happens
+# depends on how the compiler schedules) and -ffast-math (it reorders sums). Hot loops get -O3 in
+# every optimised build type: at -O2 g++ 12 leaves them scalar.
 set(RUBATO_COMPILE_OPTIONS -fno-math-errno)
 if(RUBATO_ARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND RUBATO_COMPILE_OPTIONS -march=${RUBATO_ARCH})
@@ -20,19 +20,21 @@ target_compile_options(rubato_compile_options INTERFACE
 
 add_library(rubato_warnings INTERFACE)
 target_compile_options(rubato_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-  -Wcast-align -Wformat=2 -Wimplicit-fallthrough
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wcast-align -Wformat=2 -Wimplicit-fallthrough
   $<$<BOOL:${RUBATO_WARNINGS_AS_ERRORS}>:-Werror>)
 
-# Programs also carry sanitizer_defaults.cpp, so that they behave alike under ctest, mpirun and by hand.
+# Programs also carry sanitizer_defaults.cpp, so that they behave alike under ctest, mpirun and by
+# hand.
 add_library(rubato_sanitizers INTERFACE)
 if(RUBATO_SANITIZE)
   target_compile_options(rubato_sanitizers INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g)
   target_link_options(rubato_sanitizers INTERFACE -fsanitize=address,undefined)
   target_compile_definitions(rubato_sanitizers INTERFACE _GLIBCXX_ASSERTIONS)
+  set(is_program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
   target_sources(rubato_sanitizers INTERFACE
-    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
+    $<${is_program}:${CMAKE_CURRENT_LIST_DIR}/sanitizer_defaults.cpp>)
 endif()
 if(RUBATO_BUILD_FUZZERS)
   target_compile_options(rubato_sanitizers INTERFACE -fsanitize=fuzzer-no-link)

@@ -15,7 +15,9 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_path(Random123_INCLUDE_DIR Random123/philox.h)  # headers alone, without a CMake package
 mark_as_advanced(Random123_INCLUDE_DIR)
 if(NOT Random123_INCLUDE_DIR)
-  message(FATAL_ERROR "Random123 is missing: no Random123/philox.h on the include path; on Debian install librandom123-dev")
+  message(FATAL_ERROR
+    "Random123 is missing: no Random123/philox.h on the include path; "
+    "on Debian install librandom123-dev")
 endif()
 
 set(RUBATO_HAS_ONEDNN OFF)

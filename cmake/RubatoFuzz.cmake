@@ -1,11 +1,12 @@
 # rubato_fuzz_target(<name> SOURCES ... LIBRARIES ... [CORPUS folder])
-# A libFuzzer program, built where RUBATO_BUILD_FUZZERS is on (clang only) and run by `./bootstrap.sh check`. It lands in
-# <build>/fuzzers/<name>, the files of its seed corpus in <build>/fuzzers/<name>.corpus. The target rubato_fuzzers builds
-# all of them.
+# A libFuzzer program, built where RUBATO_BUILD_FUZZERS is on (clang only) and run by
+# `./bootstrap.sh check`. It lands in <build>/fuzzers/<name>, the files of its seed corpus in
+# <build>/fuzzers/<name>.corpus. The target rubato_fuzzers builds all of them.
 if(RUBATO_BUILD_FUZZERS)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR
-      "RUBATO_BUILD_FUZZERS needs clang, the compiler is ${CMAKE_CXX_COMPILER_ID}: use `cmake --preset fuzz`")
+      "RUBATO_BUILD_FUZZERS needs clang, the compiler is ${CMAKE_CXX_COMPILER_ID}: "
+      "use `cmake --preset fuzz`")
   endif()
   add_custom_target(rubato_fuzzers)
 endif()

@@ -3,23 +3,29 @@
 #     one process, one CTest entry per test case: <name>.<suite>.<case>
 #   rubato_mpi_test(<name> [RANKS 1 2 3 4 5] SOURCES ... LIBRARIES ... [TIMEOUT seconds])
 #     one CTest entry per number of ranks: <name>.np<R>
-# An MPI test program is told how many ranks to expect and fails if it was started with another number. PROCESSORS keeps
-# a parallel ctest from starting more ranks than there are cores, as far as that is possible.
+# An MPI test program is told how many ranks to expect and fails if it was started with another
+# number. PROCESSORS keeps a parallel ctest from starting more beside one that fills the cores.
 include(GoogleTest)
 find_package(GTest 1.12 REQUIRED)
 
 set(RUBATO_TEST_RANKS 1 2 3 4 5)
-
-# For every test that starts mpirun: it may run as root (in containers), on fewer cores than ranks, unbound.
-set(RUBATO_MPI_ENVIRONMENT
-  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1)
 
 # Time limits are meant for an optimised build on two cores; slow build types get more.
 set(RUBATO_TIMEOUT_FACTOR 1)
 if(RUBATO_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(RUBATO_TIMEOUT_FACTOR 5)
 endif()
+math(EXPR rubato_case_limit "60 * ${RUBATO_TIMEOUT_FACTOR}")
+
+# For every test that starts mpirun: it may run as root (in containers), on fewer cores than ranks,
+# unbound; and a single test case that hangs is named before CTest's TIMEOUT ends the whole program.
+set(RUBATO_MPI_ENVIRONMENT
+  OMPI_ALLOW_RUN_AS_ROOT=1
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  OMPI_MCA_rmaps_base_oversubscribe=1
+  OMPI_MCA_hwloc_base_binding_policy=none
+  OMPI_MCA_mpi_yield_when_idle=1
+  RUBATO_TEST_TIME_LIMIT=${rubato_case_limit})
 
 function(rubato_timeout variable seconds)
   if(NOT seconds)
@@ -37,15 +43,16 @@ function(rubato_test_program name)
   target_compile_definitions(${name} PRIVATE RUBATO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# The program's cases are listed when ctest starts, not when it is built: a program that cannot even start is then a
-# failing test with a message and not a broken build.
+# The cases are listed when ctest starts, not when the program is built: a program that cannot even
+# start then fails the tests and not the build.
 function(rubato_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES")
   rubato_timeout(timeout "${arg_TIMEOUT}")
   rubato_test_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   gtest_discover_tests(${name}
-    TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
+    TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${timeout})
 endfunction()
 
 function(rubato_mpi_test name)
@@ -58,8 +65,10 @@ function(rubato_mpi_test name)
   target_link_libraries(${name} PRIVATE rubato_mpi_test_main)
   foreach(ranks ${arg_RANKS})
     add_test(NAME ${name}.np${ranks}
-      COMMAND ${MPIEXEC_EXECUTABLE} -q ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}> --expect-ranks=${ranks})
+      COMMAND ${MPIEXEC_EXECUTABLE} -q ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+        $<TARGET_FILE:${name}> --expect-ranks=${ranks})
     set_tests_properties(${name}.np${ranks} PROPERTIES
-      PROCESSORS ${ranks} TIMEOUT ${timeout} LABELS mpi ENVIRONMENT "${RUBATO_MPI_ENVIRONMENT}")
+      PROCESSORS ${ranks} TIMEOUT ${timeout} LABELS mpi
+      ENVIRONMENT "${RUBATO_MPI_ENVIRONMENT}")
   endforeach()
 endfunction()

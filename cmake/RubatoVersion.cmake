@@ -1,7 +1,8 @@
 # rubato_generate_version(<target>)
-# Lets the sources of <target> include "runtime/version.hpp": the version and git revision of this build, its compiler,
-# build type and flags. The revision is read at every build, not at configure time, so that it cannot go stale; the
-# header is rewritten, and its users recompiled, only when something in it changed.
+# Lets the sources of <target> include "runtime/version.hpp": the version and git revision of this
+# build, its compiler, build type and flags. The revision is read at every build, not at configure
+# time, so that it cannot go stale; the header is rewritten, and its users recompiled, only when
+# something in it changed.
 function(rubato_generate_version target)
   set(header ${PROJECT_BINARY_DIR}/generated/runtime/version.hpp)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)

@@ -1,4 +1,4 @@
-# Writes version.hpp (see RubatoVersion.cmake): cmake -D template=... -D header=... ... -P write_version.cmake
+# Writes version.hpp, called by RubatoVersion.cmake: cmake -D template=... -D header=... ... -P
 # A source tree that is no git clone, or a machine without git, gives the revision "unknown".
 execute_process(
   COMMAND git describe --always --dirty --abbrev=12 --exclude *

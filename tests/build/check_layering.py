@@ -31,11 +31,13 @@ CONFINED_HEADERS = {
 
 MPI_NAME = re.compile(r"\bMPI_\w+")
 PRINTS_OR_EXITS = re.compile(
-    r"\bstd::(cout|cerr|clog)\b|\b(f?printf|f?puts|putchar)\s*\("
+    r"\bstd::(cout|cerr|clog)\b|\b(stdout|stderr)\b|\b(printf|puts|putchar|perror)\s*\("
     r"|\b(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\("
 )
 # The one place in the libraries that speaks and ends the process, because it is its purpose.
-MAY_PRINT = {"collectives/session.cpp": "run_session() turns an exception into a message and a code"}
+MAY_PRINT = {
+    "collectives/session.cpp": "run_session() turns an exception into a message and an exit code",
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 

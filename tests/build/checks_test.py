@@ -92,8 +92,10 @@ class Layering(Tree):
         )
 
     def test_reports_whatever_prints_or_exits(self):
-        for text in ("std::cout << 1;", "std::cerr << 1;", 'printf("x");', 'std::fprintf(f, "x");',
-                     "std::exit(1);", "exit (1);", "std::abort();", "std::terminate();"):
+        for text in (
+            "std::cout << 1;", "std::cerr << 1;", 'printf("x");', "std::fputs(text, stderr);",
+            "std::exit(1);", "exit (1);", "std::abort();", "std::terminate();",
+        ):
             with self.subTest(text=text):
                 self.assertEqual(len(self.violations("nn/relu.cpp", text + "\n")), 1)
 
@@ -105,10 +107,11 @@ class Layering(Tree):
         self.assert_clean("nn/relu.cpp", "// MPI_Init, std::cout\n/* exit(1)\n abort() */ int a;\n")
         self.assert_clean("nn/gelu.cpp", 'auto s = "MPI_Init // exit(1)"; auto r = R"(abort())";\n')
         self.assert_clean("nn/elu.cpp", "std::snprintf(b, n, f); on_exit(1); int n = 1'000;\n")
+        self.assert_clean("nn/tanh.cpp", "std::fputs(text, file);\n")
 
     def test_sees_code_after_a_comment_a_string_and_a_digit_separator(self):
         self.assertEqual(
-            self.violations("nn/relu.cpp", "/* a\n */ int n = 1'000; auto s = \"a\\\"\"; abort();\n"),
+            self.violations("nn/relu.cpp", "/*\n */ int n = 1'000; auto s = \"a\\\"\"; abort();\n"),
             ["nn/relu.cpp:2: a library folder never prints and never exits, but uses abort"],
         )
 

@@ -24,8 +24,9 @@ TEST(FloatingPoint, RoundsAProductBeforeItIsAdded) {
 }
 
 TEST(FloatingPoint, RoundsAProductInsideALoop) {
+  const double factor = one_plus;
   std::array<double, 64> values{};
-  values.fill(one_plus);
+  values.fill(factor);
   const double addend = minus_square_rounded;
   for (double& value : values) value = value * value + addend;
   for (const double value : values) EXPECT_EQ(value, 0.0);

@@ -1,8 +1,9 @@
-# Every header of the library folders compiles alone, and twice in one file. The object library is no
-# part of the normal build; the test builds it.
+# Every header of the library folders compiles alone, and twice in one file. The object library is
+# no part of the normal build; the test builds it.
 set(selftest_sources "")
 foreach(folder collectives data nn optim runtime)
-  file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
+  file(GLOB headers CONFIGURE_DEPENDS
+    RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
   foreach(header IN LISTS headers)
     set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n#include \"${header}\"\n")

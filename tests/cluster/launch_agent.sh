@@ -1,5 +1,6 @@
 #!/bin/bash
-# Stands in for ssh when mpirun starts its daemons (plm_rsh_agent): launch_agent.sh [OPTIONS] HOST WORD...
+# Stands in for ssh when mpirun starts its daemons (plm_rsh_agent):
+#   launch_agent.sh [OPTIONS] HOST WORD...
 # The words are joined and given to a shell, as ssh does, in HOST's network and under its name.
 set -euo pipefail
 while [[ $1 == -* ]]; do

@@ -9,8 +9,8 @@
 # 1gbit) narrows each host's link. What this cannot show: different clocks, processors or files.
 #
 # Everything lives in namespaces of this process and vanishes with it, however it ends. The exit
-# status is mpirun's, or 77 (for CTest: skipped) with a line that says what is missing: root, iproute2
-# and the right to make namespaces are needed.
+# status is mpirun's, or 77 (for CTest: skipped) with a line that says what is missing: root,
+# iproute2 and the right to make namespaces are needed.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
