@@ -11,10 +11,12 @@
 namespace rubato::data {
 
 struct DataOptions {
-  std::string spec;                       // "digits", "fashion-mnist:DIR", "csv:FILE", ... (see describe_data_specs)
-  std::optional<std::string> test_spec;   // a source of its own for the test set
-  std::optional<std::size_t> test_every;  // every K-th sample (index mod K = K-1) tests, the others train
-  std::optional<std::string> label_column;  // csv only: name or 0-based number; default the last column
+  std::string spec;  // "digits", "fashion-mnist:DIR", "csv:FILE", ... (see describe_data_specs)
+  std::optional<std::string> test_spec;  // a source of its own for the test set
+  std::optional<std::size_t>
+      test_every;  // every K-th sample (index mod K = K-1) tests, the others train
+  std::optional<std::string>
+      label_column;  // csv only: name or 0-based number; default the last column
 };
 
 struct DataSource {
@@ -24,9 +26,12 @@ struct DataSource {
   Standardisation standardisation;      // as applied, for the record of the run
 };
 
-// Opens and checks everything. Throws std::invalid_argument (a wrong spec, with the nearest valid name),
-// MissingFileError (with how to get the files) or ContentError.
+// Opens and checks everything. Throws std::invalid_argument (a wrong spec, with the nearest valid
+// name), MissingFileError (with how to get the files) or ContentError.
 DataSource open_data(const DataOptions& options);
+
+// The names that a spec may begin with: "digits", "synthetic", ...
+std::vector<std::string> data_spec_names();
 
 // One line per kind of source, for --help.
 std::vector<std::string> describe_data_specs();

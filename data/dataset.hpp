@@ -16,7 +16,7 @@ struct SampleShape {
   std::size_t height = 1;
   std::size_t width = 1;
   std::size_t channels = 1;
-  std::size_t size() const noexcept { return height * width * channels; }
+  constexpr std::size_t size() const noexcept { return height * width * channels; }
   bool operator==(const SampleShape&) const = default;
 };
 
@@ -30,10 +30,11 @@ struct Standardisation {
 class Dataset {
  public:
   virtual ~Dataset() = default;
-  virtual std::size_t size() const = 0;      // samples
+  virtual std::size_t size() const = 0;  // samples
   virtual SampleShape shape() const = 0;
-  virtual std::size_t classes() const = 0;   // labels are 0 ... classes-1
-  // Fills inputs[i * shape().size() ...] (NHWC) and labels[i] for the sample indices[i]. Safe from several threads.
+  virtual std::size_t classes() const = 0;  // labels are 0 ... classes-1
+  // Fills inputs[i * shape().size() ...] (NHWC) and labels[i] for the sample indices[i]. Safe from
+  // several threads.
   virtual void read(std::span<const std::uint64_t> indices, std::span<float> inputs,
                     std::span<std::int32_t> labels) const = 0;
 };
@@ -53,11 +54,14 @@ class InMemoryDataset final : public Dataset {
             std::span<std::int32_t> labels) const override;
 
  private:
+  void read_sample(std::size_t index, std::span<float> out) const;
+
   SampleShape shape_;
   std::size_t classes_;
   Values values_;
   std::vector<std::int32_t> labels_;
   Standardisation standardisation_;
+  std::vector<float> byte_table_;  // bytes only: channel * 256 + value
 };
 
 }  // namespace rubato::data

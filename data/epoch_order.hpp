@@ -1,4 +1,5 @@
-// The order in which an epoch visits the samples: a permutation that depends on (seed, epoch) alone.
+// The order in which an epoch visits the samples: a permutation that depends on (seed, epoch)
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,10 @@
 namespace rubato::data {
 
 enum class OrderKind {
-  torch,   // torch.randperm on MT19937 seeded with the low 32 bits of seed + epoch: the reference's data order
-  feistel  // a keyed permutation computed position by position in O(1) memory, for sets too large to permute
+  torch,   // torch.randperm on MT19937 seeded with the low 32 bits of seed + epoch: the reference's
+           // data order
+  feistel  // a keyed permutation computed position by position in O(1) memory, for sets too large
+           // to permute
 };
 
 OrderKind order_kind(const std::string& name);  // throws std::invalid_argument

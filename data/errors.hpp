@@ -5,7 +5,8 @@
 
 namespace rubato::data {
 
-// The content of a file is wrong. The sentence names the file, the line and column (or byte), what was found, what was expected.
+// The content of a file is wrong. The sentence names the file, the line and column (or byte), what
+// was found, what was expected.
 class ContentError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -15,21 +15,22 @@ namespace rubato::data {
 // A minibatch ready to compute: NHWC inputs and labels.
 struct LoadedMinibatch {
   Minibatch minibatch;
-  std::span<const float> inputs;        // minibatch.size * shape.size()
+  std::span<const float> inputs;         // minibatch.size * shape.size()
   std::span<const std::int32_t> labels;  // minibatch.size
 };
 
 class Prefetcher {
  public:
-  Prefetcher(std::shared_ptr<const Dataset> dataset, OrderKind order, std::uint64_t seed, std::uint64_t largest_minibatch);
+  Prefetcher(std::shared_ptr<const Dataset> dataset, OrderKind order, std::uint64_t seed,
+             std::uint64_t largest_minibatch);
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
   ~Prefetcher();  // stops the thread
 
   // Appends minibatches to the queue. Does not wait.
   void request(std::span<const Minibatch> minibatches);
-  // The next requested minibatch, in the order of the requests; valid until the next call. Rethrows what went wrong on the
-  // thread. Precondition: something was requested.
+  // The next requested minibatch, in the order of the requests; valid until the next call. Rethrows
+  // what went wrong on the thread. Precondition: something was requested.
   LoadedMinibatch next();
   // Forgets all that was requested and not delivered.
   void clear();

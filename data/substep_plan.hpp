@@ -1,4 +1,5 @@
-// Which of an update's minibatches each rank runs. The result of the update does not depend on it; its duration does.
+// Which of an update's minibatches each rank runs. The result of the update does not depend on it;
+// its duration does.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,9 @@ enum class Assignment {
 Assignment assignment(const std::string& name);  // throws std::invalid_argument
 std::string to_string(Assignment assignment);
 
-// The minibatches of `rank` as offsets 0 ... minibatches-1 into the update, ascending. Empty for an idle rank.
-std::vector<std::size_t> substeps_of(Assignment assignment, std::size_t rank, std::size_t ranks, std::size_t minibatches);
+// The minibatches of `rank` as offsets 0 ... minibatches-1 into the update, ascending. Empty for an
+// idle rank.
+std::vector<std::size_t> substeps_of(Assignment assignment, std::size_t rank, std::size_t ranks,
+                                     std::size_t minibatches);
 
 }  // namespace rubato::data

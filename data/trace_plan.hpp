@@ -1,12 +1,17 @@
-// Which samples each update uses: the trace cut into epochs, each update cut into minibatches. No rank occurs in it.
+// Which samples each update uses: the trace cut into epochs, each update cut into minibatches. No
+// rank occurs in it.
 //
-// An update owns a contiguous range of its epoch's order, cut into minibatches from its start; the last one may be short.
-// Minibatches are numbered in sequence within their epoch and none spans two epochs.
+// An update owns a contiguous range of its epoch's order, cut into minibatches from its start; the
+// last one may be short. Minibatches are numbered in sequence within their epoch and none spans two
+// epochs.
 //
-//   drop   (the reference) an epoch has floor(N/b)*b samples to give; an update that does not fit any more waits for the next
+//   drop   (the reference) an epoch has floor(N/b)*b samples to give; an update that does not fit
+//   any more waits for the next
 //          epoch, what is left of this one is skipped. An update larger than an epoch is refused.
-//   carry  an epoch gives all N samples; an update goes on into the next epoch's order, any number of epochs long. Where the run ends
-//          with an epoch (--epochs), its last update is cut there: every epoch uses every sample exactly once.
+//   carry  an epoch gives all N samples; an update goes on into the next epoch's order, any number
+//   of epochs long. Where the run ends
+//          with an epoch (--epochs), its last update is cut there: every epoch uses every sample
+//          exactly once.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +40,8 @@ struct Minibatch {
 
 // Where the next update begins. Rank-free, and all of the position that a checkpoint needs.
 struct Cursor {
-  std::uint64_t update = 0;     // updates done
-  std::uint64_t row = 0;        // next row of the trace (may stand beyond its end under repeat-last)
+  std::uint64_t update = 0;  // updates done
+  std::uint64_t row = 0;     // next row of the trace (may stand beyond its end under repeat-last)
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;   // samples of the epoch's order used so far
   std::uint64_t minibatch = 0;  // number of the next minibatch in this epoch
@@ -45,11 +50,12 @@ struct Cursor {
 };
 
 struct PlannedUpdate {
-  Cursor begin;                        // where this update begins (its epoch is the one it begins in)
-  Cursor end;                          // where the next one begins. Under drop the epoch advances as soon as the next row does not fit
+  Cursor begin;  // where this update begins (its epoch is the one it begins in)
+  Cursor end;    // where the next one begins. Under drop the epoch advances as soon as the next row
+                 // does not fit
   std::uint64_t batch_size = 0;        // samples of this update
   std::vector<Minibatch> minibatches;  // in order; at least one
-  bool ends_epoch = false;             // an epoch is complete after this update (its last one under drop)
+  bool ends_epoch = false;  // an epoch is complete after this update (its last one under drop)
 };
 
 struct PlanOptions {
@@ -59,13 +65,15 @@ struct PlanOptions {
   EpochEnd epoch_end = EpochEnd::drop;
   std::optional<std::uint64_t> epochs;   // end after so many epochs
   std::optional<std::uint64_t> updates;  // end after so many updates
-  // Neither: to the end of the trace (an endless trace then needs another end: the caller's).
+  // Neither: to the end of the trace. An endless trace, also under repeat_last, then needs another
+  // end: the caller's.
 };
 
 class TracePlan {
  public:
-  // Walks the whole plan once, so that a trace that cannot serve is refused before training: throws ContentError naming row
-  // and cause (trace ends early, row larger than an epoch), or std::invalid_argument (minibatch larger than the data set, 0).
+  // Walks the whole plan once, so that a trace that cannot serve is refused before training: throws
+  // ContentError naming row and cause (trace ends early, row larger than an epoch), or
+  // std::invalid_argument (minibatch larger than the data set, 0).
   TracePlan(BatchTrace trace, PlanOptions options);
 
   // The update that begins at `cursor`, or nothing if the run ends there.
@@ -76,7 +84,8 @@ class TracePlan {
   std::optional<std::uint64_t> total_samples() const noexcept { return total_samples_; }
   std::uint64_t minibatches_per_epoch() const noexcept;  // floor(N/b), as the reference counts
   std::uint64_t epoch_samples() const noexcept;          // floor(N/b)*b under drop, N under carry
-  std::uint64_t most_minibatches() const noexcept { return most_minibatches_; }  // of any one update
+  // Of any one update; an upper bound where the run has no known end.
+  std::uint64_t most_minibatches() const noexcept { return most_minibatches_; }
 
   const BatchTrace& trace() const noexcept { return trace_; }
   const PlanOptions& options() const noexcept { return options_; }

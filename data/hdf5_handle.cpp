@@ -1,0 +1,96 @@
+// See hdf5_handle.hpp. Images live in HDF5's "core" driver without a backing file.
+#include "data/hdf5_handle.hpp"
+
+#include <array>
+#include <utility>
+
+namespace rubato::data {
+namespace {
+
+// The innermost record of HDF5's error stack that says something: the cause rather than the call
+// that failed with it.
+herr_t keep_first(unsigned, const H5E_error2_t* record, void* text) {
+  if (record->desc != nullptr && *record->desc != '\0') {
+    *static_cast<std::string*>(text) = record->desc;
+    return 1;
+  }
+  return 0;
+}
+
+std::string hdf5_text() {
+  std::string text;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
+  return text.empty() ? "HDF5 gives no reason" : text;
+}
+
+Hdf5Handle core_access() {
+  silence_hdf5();
+  Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 file access");
+  constexpr std::size_t growth_bytes = std::size_t{1} << 20U;
+  check_hdf5(H5Pset_fapl_core(access.id(), growth_bytes, /*backing_store=*/0), "HDF5 core driver");
+  check_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V18),
+             "HDF5 format version");
+  return access;
+}
+
+}  // namespace
+
+Hdf5Handle::Hdf5Handle(hid_t id, Close close, const std::string& what) : id_(id), close_(close) {
+  if (id < 0) throw Hdf5Error(what + ": " + hdf5_text());
+}
+
+Hdf5Handle::Hdf5Handle(Hdf5Handle&& other) noexcept
+    : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+
+Hdf5Handle& Hdf5Handle::operator=(Hdf5Handle&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(close_, other.close_);
+  return *this;
+}
+
+Hdf5Handle::~Hdf5Handle() {
+  if (id_ >= 0) close_(id_);
+}
+
+void check_hdf5(herr_t status, const std::string& what) {
+  if (status < 0) throw Hdf5Error(what + ": " + hdf5_text());
+}
+
+std::string hdf5_version() {
+  std::array<unsigned, 3> version{};
+  check_hdf5(H5get_libversion(&version[0], &version[1], &version[2]), "HDF5 version");
+  return std::to_string(version[0]) + "." + std::to_string(version[1]) + "." +
+         std::to_string(version[2]);
+}
+
+void silence_hdf5() {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  H5PLset_loading_state(0);
+}
+
+Hdf5Handle create_hdf5_image() {
+  const Hdf5Handle access = core_access();
+  return {H5Fcreate("image", H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose,
+          "creating an HDF5 image in memory"};
+}
+
+std::vector<std::byte> hdf5_image_bytes(const Hdf5Handle& file) {
+  check_hdf5(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), "flushing an HDF5 image");
+  const ssize_t size = H5Fget_file_image(file.id(), nullptr, 0);
+  check_hdf5(size < 0 ? -1 : 0, "measuring an HDF5 image");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+  const ssize_t got = H5Fget_file_image(file.id(), bytes.data(), bytes.size());
+  check_hdf5(got < 0 ? -1 : 0, "copying an HDF5 image");
+  return bytes;
+}
+
+Hdf5Handle open_hdf5_image(std::span<const std::byte> bytes, const std::string& name) {
+  const Hdf5Handle access = core_access();
+  // HDF5 copies the image: its signature merely lacks the const.
+  check_hdf5(H5Pset_file_image(access.id(), const_cast<std::byte*>(bytes.data()), bytes.size()),
+             name + ": handing over the file's bytes");
+  return {H5Fopen("image", H5F_ACC_RDONLY, access.id()), H5Fclose,
+          name + ": not a readable HDF5 file"};
+}
+
+}  // namespace rubato::data

@@ -1,0 +1,173 @@
+// See prefetcher.hpp. Three buffers: one is being used, one is ready, one is being filled. They are
+// allocated once, for the largest minibatch.
+//
+// A buffer goes free -> (thread fills it) -> ready -> delivered -> free. All of that is under one
+// mutex, except the filling. clear() does not wait for the thread: it raises the generation, and a
+// buffer filled for an older generation is dropped.
+#include "data/prefetcher.hpp"
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace rubato::data {
+namespace {
+
+struct Buffer {
+  Minibatch minibatch;
+  std::vector<float> inputs;
+  std::vector<std::int32_t> labels;
+  std::exception_ptr error;  // what went wrong while filling
+};
+
+}  // namespace
+
+struct Prefetcher::State {
+  State(std::shared_ptr<const Dataset> from, OrderKind kind, std::uint64_t order_seed,
+        std::uint64_t largest)
+      : dataset(std::move(from)),
+        order_kind(kind),
+        seed(order_seed),
+        largest_minibatch(largest),
+        indices(largest) {
+    for (Buffer& buffer : buffers) {
+      buffer.inputs.resize(largest * dataset->shape().size());
+      buffer.labels.resize(largest);
+      free.push_back(&buffer);
+    }
+  }
+
+  void run();
+  void fill(Buffer& buffer);
+
+  const std::shared_ptr<const Dataset> dataset;
+  const OrderKind order_kind;
+  const std::uint64_t seed;
+  const std::uint64_t largest_minibatch;
+
+  // Of the thread alone:
+  std::vector<std::uint64_t> indices;
+  std::optional<EpochOrder> order;  // of `order_epoch`: a rank asks for epochs one after the other
+  std::uint64_t order_epoch = 0;
+
+  // Under the mutex, but for the content of a buffer that is being filled or is delivered:
+  std::mutex mutex;
+  std::condition_variable work;      // something to fill and a buffer for it, or stop
+  std::condition_variable delivery;  // something ready
+  std::array<Buffer, 3> buffers;
+  std::deque<Minibatch> requested;  // not begun
+  std::deque<Buffer*> ready;
+  std::vector<Buffer*> free;
+  Buffer* delivered = nullptr;
+  std::size_t outstanding = 0;  // requested, being filled or ready
+  std::uint64_t generation = 0;
+  bool should_stop = false;
+
+  std::thread thread;  // last, so that it finds everything made
+};
+
+void Prefetcher::State::run() {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    work.wait(lock, [&] { return should_stop || (!requested.empty() && !free.empty()); });
+    if (should_stop) return;
+    Buffer& buffer = *free.back();
+    free.pop_back();
+    buffer.minibatch = requested.front();
+    requested.pop_front();
+    const std::uint64_t begun_in = generation;
+    lock.unlock();
+    fill(buffer);
+    lock.lock();
+    if (begun_in == generation) {
+      ready.push_back(&buffer);
+      delivery.notify_one();
+    } else {
+      free.push_back(&buffer);
+    }
+  }
+}
+
+void Prefetcher::State::fill(Buffer& buffer) try {
+  buffer.error = nullptr;
+  const Minibatch& minibatch = buffer.minibatch;
+  if (!order || order_epoch != minibatch.epoch) {
+    order.emplace(order_kind, dataset->size(), seed, minibatch.epoch);
+    order_epoch = minibatch.epoch;
+  }
+  const std::span<std::uint64_t> chosen(indices.data(), minibatch.size);
+  order->read(minibatch.begin, chosen);
+  dataset->read(chosen, std::span(buffer.inputs).first(minibatch.size * dataset->shape().size()),
+                std::span(buffer.labels).first(minibatch.size));
+} catch (...) {
+  buffer.error = std::current_exception();
+}
+
+Prefetcher::Prefetcher(std::shared_ptr<const Dataset> dataset, OrderKind order, std::uint64_t seed,
+                       std::uint64_t largest_minibatch)
+    : state_(std::make_unique<State>(std::move(dataset), order, seed, largest_minibatch)) {
+  state_->thread = std::thread([state = state_.get()] { state->run(); });
+}
+
+Prefetcher::~Prefetcher() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->should_stop = true;
+  }
+  state_->work.notify_one();
+  state_->thread.join();
+}
+
+void Prefetcher::request(std::span<const Minibatch> minibatches) {
+  for (const Minibatch& minibatch : minibatches) {
+    if (minibatch.size <= state_->largest_minibatch) continue;
+    throw std::invalid_argument("prefetcher: found a minibatch of " +
+                                std::to_string(minibatch.size) + " samples, expected at most " +
+                                std::to_string(state_->largest_minibatch));
+  }
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->requested.insert(state_->requested.end(), minibatches.begin(), minibatches.end());
+    state_->outstanding += minibatches.size();
+  }
+  state_->work.notify_one();
+}
+
+LoadedMinibatch Prefetcher::next() {
+  std::unique_lock lock(state_->mutex);
+  if (state_->outstanding == 0) {
+    throw std::logic_error("prefetcher: next() found nothing requested");
+  }
+  if (state_->delivered != nullptr) {
+    state_->free.push_back(std::exchange(state_->delivered, nullptr));
+    state_->work.notify_one();
+  }
+  state_->delivery.wait(lock, [&] { return !state_->ready.empty(); });
+  Buffer& buffer = *state_->ready.front();
+  state_->ready.pop_front();
+  state_->delivered = &buffer;
+  --state_->outstanding;
+  if (buffer.error) std::rethrow_exception(buffer.error);
+  const std::size_t samples = buffer.minibatch.size;
+  return {buffer.minibatch,
+          std::span(buffer.inputs).first(samples * state_->dataset->shape().size()),
+          std::span(buffer.labels).first(samples)};
+}
+
+void Prefetcher::clear() {
+  const std::lock_guard lock(state_->mutex);
+  ++state_->generation;
+  state_->requested.clear();
+  state_->free.insert(state_->free.end(), state_->ready.begin(), state_->ready.end());
+  state_->ready.clear();
+  state_->outstanding = 0;
+}
+
+}  // namespace rubato::data
