@@ -176,7 +176,7 @@ int run(const OptionTable& table, int (*action)(const Options&), int argc, char*
 
 int trace(int argc, char** argv) {
   const std::string action = argc > 2 ? argv[2] : "";
-  if (action.empty()) throw UsageError("rubato trace: say what to do: show, check or make");
+  if (action.empty()) throw UsageError("trace: say what to do: show, check or make");
   if (action == "--help" || action == "-h") {
     std::cout << "rubato trace: batch-size traces\n\n"
                  "Usage: rubato trace show FILE    what is in it\n"

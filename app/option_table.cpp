@@ -162,7 +162,7 @@ void OptionTable::check_positionals(const Options& options) const {
   const auto& [names, least, most] = about_.positionals;
   const std::size_t count = options.positionals_.size();
   if (count < least) {
-    throw UsageError("rubato " + about_.command + ": " + names + " is missing");
+    throw UsageError(about_.command + ": " + names + " is missing");
   }
   if (count > most) {
     throw UsageError("unexpected argument \"" + options.positionals_[most] + "\"; see `rubato " +

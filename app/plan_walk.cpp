@@ -19,10 +19,12 @@ class Walk {
       take(*update);
       cursor = update->end;
     }
-    if (totals_) finish_epoch();
+    if (totals_) finish_epoch(false);
   }
 
  private:
+  bool is_drop() const { return plan_.options().epoch_end == data::EpochEnd::drop; }
+
   void take(const data::PlannedUpdate& update) {
     const std::span all(update.minibatches);
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
@@ -35,15 +37,12 @@ class Walk {
       visit_part(update, begin, end);
       begin = end;
     }
-    totals_->is_complete = update.end.epoch > totals_->epoch;
+    smallest_step_ = is_drop() ? update.batch_size : 1;
   }
 
   void enter_epoch(std::uint64_t epoch, std::uint64_t row) {
     if (totals_ && totals_->epoch == epoch) return;
-    if (totals_) {
-      totals_->is_complete = true;
-      finish_epoch();
-    }
+    if (totals_) finish_epoch(true);
     totals_ = EpochTotals{.epoch = epoch, .trace_begin = row};
     visitor_.begin_epoch(epoch, row);
   }
@@ -68,10 +67,11 @@ class Walk {
     for (const auto& minibatch : part) totals_->samples_used += minibatch.size;
   }
 
-  void finish_epoch() {
-    const auto used = totals_->samples_used;
-    totals_->minibatches_left_over = (plan_.epoch_samples() - used) / plan_.options().minibatch;
-    totals_->samples_left_over = plan_.options().samples - used;
+  void finish_epoch(bool has_next) {
+    const auto room = plan_.epoch_samples() - totals_->samples_used;
+    totals_->minibatches_left_over = room / plan_.options().minibatch;
+    totals_->samples_left_over = plan_.options().samples - totals_->samples_used;
+    totals_->is_complete = has_next || room < smallest_step_;
     visitor_.end_epoch(*totals_);
   }
 
@@ -81,6 +81,8 @@ class Walk {
   PlanVisitor& visitor_;
   std::vector<std::vector<std::size_t>> offsets_ = std::vector<std::vector<std::size_t>>(ranks_);
   std::optional<EpochTotals> totals_;
+  // The run's last epoch is complete if not even a step like its last one would fit in any more.
+  std::uint64_t smallest_step_ = 1;
 };
 
 }  // namespace
