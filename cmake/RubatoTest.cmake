@@ -19,7 +19,7 @@ math(EXPR rubato_case_limit "60 * ${RUBATO_TIMEOUT_FACTOR}")
 
 # For every test that starts mpirun: it may run as root (in containers), on fewer cores than ranks,
 # unbound; and a single test case that hangs is named before CTest's TIMEOUT ends the whole program.
-set(RUBATO_MPI_ENVIRONMENT
+set(rubato_mpi_environment
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1
@@ -43,16 +43,13 @@ function(rubato_test_program name)
   target_compile_definitions(${name} PRIVATE RUBATO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# The cases are listed when ctest starts, not when the program is built: a program that cannot even
-# start then fails the tests and not the build.
 function(rubato_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LIBRARIES")
   rubato_timeout(timeout "${arg_TIMEOUT}")
   rubato_test_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   gtest_discover_tests(${name}
-    TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${timeout})
+    TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
 endfunction()
 
 function(rubato_mpi_test name)
@@ -69,6 +66,6 @@ function(rubato_mpi_test name)
         $<TARGET_FILE:${name}> --expect-ranks=${ranks})
     set_tests_properties(${name}.np${ranks} PROPERTIES
       PROCESSORS ${ranks} TIMEOUT ${timeout} LABELS mpi
-      ENVIRONMENT "${RUBATO_MPI_ENVIRONMENT}")
+      ENVIRONMENT "${rubato_mpi_environment}")
   endforeach()
 endfunction()
