@@ -57,7 +57,8 @@ class ElasticOptimizer {
   };
   Decision decide(const GradientFacts& facts, Position position);
 
-  // The rate that rule `name` would have chosen for the update last decided (shadow rates).
+  // The effective rate (learning rate times gradient scale) that rule `name` would have chosen for
+  // the update last decided: its shadow rate. 0 before the first.
   double shadow_rate(const std::string& name) const;
 
   Optimizer<float>& inner() noexcept { return *inner_; }

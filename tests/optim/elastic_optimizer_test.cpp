@@ -88,6 +88,7 @@ TEST(ElasticOptimizer, ScheduleByProgressSeesWhatWasDoneBefore) {
 TEST(ElasticOptimizer, ShadowRatesAreWhatEachRuleWouldHaveStepped) {
   for (const std::string& rule : rule_names()) {
     const auto elastic = make_elastic(rule);
+    EXPECT_EQ(elastic->shadow_rate(rule), 0);
     elastic->decide({64, 2, 5, 2}, {});  // a shadow is of the last update, not of an earlier one
     const auto decision = elastic->decide(facts, {});
     EXPECT_EQ(elastic->shadow_rate("constant"), 0.1);
