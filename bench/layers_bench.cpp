@@ -1,4 +1,5 @@
-// Time of each layer, forwards and backwards, and of each model's whole gradient(), per minibatch of 32 samples on one core.
+// Time of each layer, forwards and backwards, and of each model's whole gradient(), per minibatch
+// of 32 samples on one core.
 //
 // Shapes are those of the built-in models on 28x28 images. Items per second are samples. Run with
 // `--benchmark_filter=model` for the models alone. The instruction set is the best of the CPU.
@@ -120,7 +121,9 @@ void register_matrix_layers(const std::string& backend_name) {
                                std::size_t kernel, Activation activation, bool is_first) {
     register_layer(
         backend_name + "/" + name,
-        [=] { return make_convolution({name, input, outputs, kernel, activation}, backend); },
+        [=] {
+          return make_convolution({name, input, outputs, kernel, activation}, backend);
+        },
         is_first);
   };
   const auto dense = [&](const std::string& name, std::size_t inputs, std::size_t outputs) {
@@ -138,17 +141,17 @@ void register_matrix_layers(const std::string& backend_name) {
 
 void register_own_layers() {
   for (const Shape shape : {Shape{24, 24, 10}, Shape{24, 24, 64}}) {
-    register_layer("max-pool 24x24x" + std::to_string(shape.channels), [=] {
-      return std::make_unique<MaxPool>("pool", shape, Activation::relu);
-    });
+    register_layer("max-pool 24x24x" + std::to_string(shape.channels),
+                   [=] { return std::make_unique<MaxPool>("pool", shape, Activation::relu); });
   }
   for (const Shape shape : {Shape{12, 12, 10}, Shape{4, 4, 20}, Shape{32, 32, 16}}) {
     register_layer("batch-norm " + std::to_string(shape.height) + "x" +
                        std::to_string(shape.width) + "x" + std::to_string(shape.channels),
                    [=] { return std::make_unique<BatchNorm>("bn", shape); });
   }
-  register_layer("dropout 9216",
-                 [] { return std::make_unique<Dropout>(Shape{1, 1, 9216}, 0.25, 0U); });
+  register_layer("dropout 9216", [] {
+    return std::make_unique<Dropout>(Shape{1, 1, 9216}, 0.25, 0U);
+  });
   register_layer("flatten 12x12x64", [] { return std::make_unique<Flatten>(Shape{12, 12, 64}); });
 }
 

@@ -17,8 +17,8 @@ struct TensorInfo {
   std::vector<std::size_t> shape;
   std::size_t offset = 0;  // elements, a multiple of 16
   std::size_t size = 0;    // elements, without padding
-  bool is_parameter =
-      true;  // false: a running statistic, set from minibatch statistics and not by the optimizer
+  // false: a running statistic, set from minibatch statistics and not by the optimizer
+  bool is_parameter = true;
   double momentum = 0;  // running statistics only: weight a of a new minibatch, z <- (1-a) z + a s
 };
 
@@ -31,15 +31,12 @@ class Layout {
                                     double momentum);
 
   const std::vector<TensorInfo>& tensors() const noexcept { return tensors_; }
-  std::size_t parameter_elements() const noexcept {
-    return parameter_elements_;
-  }  // padded length of the parameter part
-  std::size_t total_elements() const noexcept {
-    return total_elements_;
-  }                                              // padded length of the whole buffer
+  // Lengths with padding: of the parameters' part, and of the whole buffer.
+  std::size_t parameter_elements() const noexcept { return parameter_elements_; }
+  std::size_t total_elements() const noexcept { return total_elements_; }
   std::size_t parameter_count() const noexcept;  // true number of parameters
-  std::string description()
-      const;  // one line per tensor: name, shape, offset; equal descriptions mean equal layouts
+  // One line per tensor: name, shape, offset. Equal descriptions mean equal layouts.
+  std::string description() const;
 
  private:
   std::vector<TensorInfo> tensors_;

@@ -3,6 +3,7 @@
 #include "nn/max_pool.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace rubato::nn {
@@ -48,16 +49,21 @@ void pool_window(const float* top, const float* bottom, std::size_t channels, fl
   }
 }
 
+// The gradient where `winner` is `position`, else 0. On the bits, since from a plain conditional
+// g++ makes masked stores, which some CPUs carry out element by element.
+inline float routed(float gradient, std::int32_t winner, std::int32_t position) {
+  const std::int32_t mask = -static_cast<std::int32_t>(winner == position);
+  return std::bit_cast<float>(std::bit_cast<std::int32_t>(gradient) & mask);
+}
+
 void route_window(const float* gradient, const std::int32_t* winners, std::size_t channels,
                   float* top, float* bottom) {
 #pragma GCC ivdep
   for (std::size_t c = 0; c < channels; ++c) {
-    const float g = gradient[c];
-    const std::int32_t winner = winners[c];
-    top[c] = winner == 0 ? g : 0.0F;
-    top[channels + c] = winner == 1 ? g : 0.0F;
-    bottom[c] = winner == 2 ? g : 0.0F;
-    bottom[channels + c] = winner == 3 ? g : 0.0F;
+    top[c] = routed(gradient[c], winners[c], 0);
+    top[channels + c] = routed(gradient[c], winners[c], 1);
+    bottom[c] = routed(gradient[c], winners[c], 2);
+    bottom[channels + c] = routed(gradient[c], winners[c], 3);
   }
 }
 

@@ -46,8 +46,8 @@ class Model {
 
   // Loss, and the SUM over the samples of the gradient: gradient (total_elements) is overwritten;
   // its part for running statistics receives the minibatch's own statistics (mean, unbiased
-  // variance). Padding is zero. The first call may allocate scratch memory; later ones with no
-  // larger minibatch do not.
+  // variance). Padding is zero. The first minibatch of a size may allocate memory (scratch, kernels
+  // made for that size); later ones do not.
   virtual MinibatchLoss gradient(const MinibatchView& minibatch, std::span<float> gradient) = 0;
 
   // Loss in evaluation mode (running statistics, no dropout).

@@ -1,11 +1,13 @@
 // Built-in models by name.
 //
-//   linear            one dense layer
-//   mlp:512,512       dense layers with ReLU between
-//   mnist             conv 5x5 (10), max-pool 2, ReLU, BatchNorm; conv 5x5 (20), the same; dense
-//   50, ReLU; dense classes mnist-tutorial    conv 3x3 (32), ReLU; conv 3x3 (64), ReLU; max-pool 2;
-//   dropout 0.25; dense 128, ReLU; dropout 0.5; dense
-//                     classes. `mnist-tutorial:dropout=0` switches dropout off.
+//   linear          one dense layer
+//   mlp:512,512     dense layers with ReLU between
+//   mnist           conv 5x5 (10), max-pool 2, ReLU, BatchNorm; conv 5x5 (20), the same;
+//                   dense 50, ReLU; dense classes
+//   mnist-tutorial  conv 3x3 (32), ReLU; conv 3x3 (64), ReLU; max-pool 2; dropout 0.25;
+//                   dense 128, ReLU; dropout 0.5; dense classes.
+//                   `mnist-tutorial:dropout=0` switches dropout off.
+//
 // All end in log-softmax and the negative log-likelihood.
 #pragma once
 
@@ -25,7 +27,7 @@ struct InputShape {
   std::size_t channels = 1;
 };
 
-// Throws std::invalid_argument: an unknown name (with the nearest valid one), a malformed
+// Throws std::invalid_argument: an unknown name (listing the valid ones), a malformed
 // parameter, or a shape too small.
 std::unique_ptr<Model> make_model(const std::string& spec, InputShape input, std::size_t classes,
                                   Backend backend);

@@ -1,0 +1,92 @@
+#include "nn/backend.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace rubato::nn {
+namespace {
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+TEST(Backend, AutoIsTheFirstName) {
+  EXPECT_EQ(backend("auto"), backend(backend_names().front()));
+  EXPECT_EQ(backend("eigen"), Backend::eigen);
+}
+
+TEST(Backend, EigenIsAlwaysThere) { EXPECT_THAT(backend_names(), testing::Contains("eigen")); }
+
+TEST(Backend, AnUnknownNameListsTheValidOnes) {
+  EXPECT_THROW(backend("cudnn"), std::invalid_argument);
+  EXPECT_THAT(message_of([] { backend("cudnn"); }),
+              testing::AllOf(testing::HasSubstr("\"cudnn\""), testing::HasSubstr("auto"),
+                             testing::HasSubstr("eigen")));
+}
+
+TEST(SelectKernels, AnUnknownInstructionSetListsTheValidOnes) {
+  EXPECT_THROW(select_kernels(Backend::eigen, "avx3"), std::invalid_argument);
+  EXPECT_THAT(message_of([] { select_kernels(Backend::eigen, "avx3"); }),
+              testing::AllOf(testing::HasSubstr("\"avx3\""),
+                             testing::HasSubstr("auto, sse41, avx, avx2, avx512_core")));
+}
+
+TEST(SelectKernels, EigenIsCompiledForOneInstructionSet) {
+  const std::string compiled = kernels(Backend::eigen).isa;
+  const std::string other = compiled == "sse41" ? "avx" : "sse41";
+  EXPECT_THAT(message_of([&] { select_kernels(Backend::eigen, other); }),
+              testing::HasSubstr("this build's Eigen kernels are for " + compiled));
+}
+
+// What is selected holds for the whole process: each case has a process of its own.
+void exit_if(bool holds) { std::exit(holds ? 0 : 1); }
+
+TEST(SelectKernelsDeathTest, LimitsAndReportsTheInstructionSet) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (const std::string isa : {"sse41", "avx", "avx2"}) {
+    if (backend("auto") == Backend::eigen) break;  // nothing that could be limited
+    EXPECT_EXIT(
+        {
+          select_kernels(backend("auto"), isa);
+          exit_if(kernels(backend("auto")).isa == isa);
+        },
+        testing::ExitedWithCode(0), "");
+  }
+}
+
+TEST(SelectKernelsDeathTest, ASecondCallMustNotChangeTheInstructionSet) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(
+      {
+        select_kernels(backend("auto"), "auto");
+        select_kernels(backend("auto"), "auto");
+        try {
+          select_kernels(backend("auto"), "avx2");
+        } catch (const std::logic_error& error) {
+          exit_if(std::string(error.what()).find("cannot change to avx2") != std::string::npos);
+        }
+        exit_if(false);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(Kernels, NameBackendAndVersion) {
+  EXPECT_EQ(kernels(Backend::eigen).backend, "eigen");
+  EXPECT_THAT(kernels(Backend::eigen).version, testing::StartsWith("Eigen 3."));
+  for (const std::string& name : backend_names()) {
+    EXPECT_EQ(kernels(backend(name)).backend, name);
+    EXPECT_FALSE(kernels(backend(name)).isa.empty());
+  }
+}
+
+}  // namespace
+}  // namespace rubato::nn

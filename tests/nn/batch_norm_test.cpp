@@ -1,0 +1,111 @@
+#include "nn/batch_norm.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tests/nn/layer_under_test.hpp"
+
+namespace rubato::nn {
+namespace {
+
+LayerUnderTest batch_norm(Shape shape, std::size_t samples) {
+  return {std::make_unique<BatchNorm>("bn", shape), samples};
+}
+
+// Channel c holds c + 0, c + 2, c + 4, ...: mean c + n - 1, biased variance (n^2 - 1) / 3.
+void fill_stairs(std::span<float> input, std::size_t channels) {
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    input[i] = static_cast<float>(i % channels + 2 * (i / channels));
+  }
+}
+
+TEST(BatchNorm, ReportsMeanAndUnbiasedVarianceOfTheMinibatch) {
+  for (const std::size_t channels : {1U, 8U, 10U, 20U}) {
+    constexpr std::size_t count = 3 * 2 * 4;
+    LayerUnderTest test = batch_norm({3, 2, channels}, 4);
+    fill_stairs(test.input(), channels);
+    test.forward();
+    test.backward();
+    for (std::size_t c = 0; c < channels; ++c) {
+      EXPECT_FLOAT_EQ(test.gradient(2)[c], static_cast<float>(c + count - 1));
+      EXPECT_FLOAT_EQ(test.gradient(3)[c], (count * count - 1.0F) / 3 * count / (count - 1.0F));
+    }
+  }
+}
+
+TEST(BatchNorm, NormalisesByTheBiasedVariance) {
+  LayerUnderTest test = batch_norm({1, 1, 10}, 4);
+  fill_stairs(test.input(), 10);
+  test.forward();
+  const double deviation = std::sqrt(5.0 + 1e-5);  // of 0, 2, 4, 6
+  for (std::size_t i = 0; i < 40; ++i) {
+    const double normalised = (2.0 * static_cast<double>(i / 10) - 3.0) / deviation;
+    const double expected = static_cast<double>(test.tensor(0)[i % 10]) * normalised +
+                            static_cast<double>(test.tensor(1)[i % 10]);
+    EXPECT_NEAR(static_cast<double>(test.output()[i]), expected, 1e-6);
+  }
+}
+
+TEST(BatchNorm, GradientsAreTheDerivatives) {
+  for (const Shape shape : {Shape{3, 3, 10}, Shape{1, 1, 3}, Shape{2, 2, 16}}) {
+    LayerUnderTest test = batch_norm(shape, 5);
+    test.expect_derivatives(2, 1e-2F, 1e-3);
+  }
+}
+
+TEST(BatchNorm, EvaluationUsesTheRunningStatistics) {
+  LayerUnderTest test = batch_norm({1, 2, 3}, 2);
+  for (float& variance : test.tensor(3)) variance = 4.0F + variance;
+  test.forward();  // leaves the minibatch's statistics behind
+  test.layer().evaluate(test.input(), test.output());
+  for (std::size_t i = 0; i < 12; ++i) {
+    const auto of = [&](std::size_t tensor) {
+      return static_cast<double>(test.tensor(tensor)[i % 3]);
+    };
+    const double expected =
+        (static_cast<double>(test.input()[i]) - of(2)) / std::sqrt(of(3) + 1e-5) * of(0) + of(1);
+    EXPECT_NEAR(static_cast<double>(test.output()[i]), expected, 1e-6);
+  }
+}
+
+TEST(BatchNorm, KeepsItsPrecisionFarFromZero) {
+  LayerUnderTest test = batch_norm({8, 8, 2}, 8);
+  for (std::size_t i = 0; i < test.input().size(); ++i) {
+    test.input()[i] = 1000.0F + static_cast<float>(i / 2 % 2);  // mean 1000.5, variance 1/4
+  }
+  test.forward();
+  test.backward();
+  EXPECT_NEAR(test.gradient(2)[0], 1000.5F, 1e-4F);
+  EXPECT_NEAR(test.gradient(3)[1], 0.25F * 512 / 511, 1e-6F);
+}
+
+TEST(BatchNorm, RefusesASingleValuePerChannel) {
+  LayerUnderTest test = batch_norm({1, 1, 3}, 1);
+  try {
+    test.forward();
+    FAIL() << "no exception";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("layer bn: BatchNorm needs more than one value per channel"));
+  }
+}
+
+TEST(BatchNorm, HasPyTorchsTensorsAndInitialValues) {
+  const std::vector<TensorSpec> tensors = BatchNorm("bn1", {2, 2, 10}).tensors();
+  ASSERT_EQ(tensors.size(), 4U);
+  const std::vector<std::string> names = {"bn1.weight", "bn1.bias", "bn1.running_mean",
+                                          "bn1.running_var"};
+  const std::vector<double> values = {1, 0, 0, 1};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(tensors[i].name, names[i]);
+    EXPECT_EQ(tensors[i].lower, values[i]);
+    EXPECT_EQ(tensors[i].upper, values[i]);
+    EXPECT_EQ(tensors[i].is_parameter, i < 2);
+    EXPECT_EQ(tensors[i].momentum, i < 2 ? 0.0 : 0.1);
+  }
+}
+
+}  // namespace
+}  // namespace rubato::nn

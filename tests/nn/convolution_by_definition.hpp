@@ -1,0 +1,54 @@
+// A convolution by its definition, in double: the simple twin of both backends.
+#pragma once
+
+#include <vector>
+
+#include "nn/convolution.hpp"
+#include "tests/nn/layer_under_test.hpp"
+
+namespace rubato::nn {
+
+inline std::vector<float> convolution_by_definition(const ConvolutionGeometry& g,
+                                                    LayerUnderTest& test) {
+  const Shape out = g.output();
+  const std::size_t samples = test.input().size() / g.input.elements();
+  const auto weight = [&](std::size_t o, std::size_t i, std::size_t ky, std::size_t kx) {
+    return static_cast<double>(
+        test.tensor(0)[((o * g.input.channels + i) * g.kernel + ky) * g.kernel + kx]);
+  };
+  const auto input = [&](std::size_t n, std::size_t y, std::size_t x, std::size_t i) {
+    return static_cast<double>(
+        test.input()[((n * g.input.height + y) * g.input.width + x) * g.input.channels + i]);
+  };
+  std::vector<float> result;
+  for (std::size_t n = 0; n < samples; ++n) {
+    for (std::size_t pixel = 0; pixel < out.pixels(); ++pixel) {
+      const std::size_t y = pixel / out.width;
+      const std::size_t x = pixel % out.width;
+      for (std::size_t o = 0; o < out.channels; ++o) {
+        double sum = static_cast<double>(test.tensor(1)[o]);
+        for (std::size_t i = 0; i < g.input.channels; ++i) {
+          for (std::size_t k = 0; k < g.kernel * g.kernel; ++k) {
+            const std::size_t ky = k / g.kernel;
+            const std::size_t kx = k % g.kernel;
+            sum += weight(o, i, ky, kx) * input(n, y + ky, x + kx, i);
+          }
+        }
+        const bool is_cut = g.activation == Activation::relu && sum < 0;
+        result.push_back(is_cut ? 0.0F : static_cast<float>(sum));
+      }
+    }
+  }
+  return result;
+}
+
+// Neither side square, channels no multiple of anything.
+inline std::vector<ConvolutionGeometry> test_convolutions() {
+  return {{"conv", {5, 4, 3}, 2, 3, Activation::none},
+          {"conv", {6, 7, 1}, 10, 5, Activation::relu},
+          {"conv", {4, 5, 10}, 20, 2, Activation::relu},
+          {"conv", {2, 3, 9}, 8, 1, Activation::none},
+          {"conv", {3, 3, 4}, 5, 3, Activation::none}};
+}
+
+}  // namespace rubato::nn

@@ -1,0 +1,59 @@
+#include "nn/dense.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/nn/layer_under_test.hpp"
+
+namespace rubato::nn {
+namespace {
+
+std::unique_ptr<Layer> dense(const std::string& backend_name, Activation activation) {
+  return std::make_unique<Dense>("fc", Shape{1, 1, 6}, 5, activation, backend(backend_name));
+}
+
+TEST(Dense, OutputIsInputTimesTransposedWeightPlusBias) {
+  for (const std::string& name : backend_names()) {
+    LayerUnderTest test(dense(name, Activation::none), 4);
+    test.forward();
+    for (std::size_t sample = 0; sample < 4; ++sample) {
+      for (std::size_t out = 0; out < 5; ++out) {
+        double expected = static_cast<double>(test.tensor(1)[out]);
+        for (std::size_t in = 0; in < 6; ++in) {
+          expected += static_cast<double>(test.tensor(0)[out * 6 + in]) *
+                      static_cast<double>(test.input()[sample * 6 + in]);
+        }
+        EXPECT_NEAR(static_cast<double>(test.output()[sample * 5 + out]), expected, 1e-6) << name;
+      }
+    }
+  }
+}
+
+TEST(Dense, GradientsAreTheDerivatives) {
+  for (const std::string& name : backend_names()) {
+    SCOPED_TRACE(name);
+    LayerUnderTest linear(dense(name, Activation::none), 4);
+    linear.expect_derivatives(2, 0.5F, 1e-5);  // linear: any step is exact
+    LayerUnderTest with_relu(dense(name, Activation::relu), 4);
+    with_relu.expect_derivatives(2, 1e-3F, 1e-3);
+  }
+}
+
+TEST(Dense, ReluClearsHalfOfThisOutput) {
+  LayerUnderTest test(dense("auto", Activation::relu), 4);
+  test.forward();
+  EXPECT_GT(std::count(test.output().begin(), test.output().end(), 0.0F), 3);
+  for (const float value : test.output()) EXPECT_GE(value, 0.0F);
+}
+
+TEST(Dense, HasPyTorchsTensorsAndBounds) {
+  const std::vector<TensorSpec> tensors = dense("auto", Activation::none)->tensors();
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_EQ(tensors[0].name, "fc.weight");
+  EXPECT_EQ(tensors[0].shape, (std::vector<std::size_t>{5, 6}));
+  EXPECT_EQ(tensors[1].name, "fc.bias");
+  EXPECT_NEAR(tensors[0].upper, 0.408248290, 1e-9);  // 1/sqrt(6)
+  EXPECT_EQ(tensors[1].lower, -tensors[0].upper);
+}
+
+}  // namespace
+}  // namespace rubato::nn

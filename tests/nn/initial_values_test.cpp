@@ -1,0 +1,65 @@
+#include "nn/initial_values.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace rubato::nn {
+namespace {
+
+std::vector<float> drawn(const std::string& name, std::uint64_t seed, std::size_t count) {
+  std::vector<float> values(count);
+  fill_initial_values({name, {count}, -0.25, 0.25}, seed, values);
+  return values;
+}
+
+TEST(InitialValues, AreUniformInTheInterval) {
+  constexpr std::size_t count = 100'000;
+  const std::vector<float> values = drawn("fc1.weight", 42, count);
+  double sum = 0;
+  double square_sum = 0;
+  for (const float value : values) {
+    ASSERT_GE(value, -0.25F);
+    ASSERT_LE(value, 0.25F);
+    sum += static_cast<double>(value);
+    square_sum += static_cast<double>(value) * static_cast<double>(value);
+  }
+  constexpr double variance = 0.5 * 0.5 / 12;
+  // Five standard errors: sqrt(variance / n) of the mean, sqrt((1/80 - 1/144) / n) * width^2 of the
+  // variance.
+  EXPECT_NEAR(sum / count, 0.0, 5 * 0.1443 / 316.2);
+  EXPECT_NEAR(square_sum / count, variance, 5 * 0.0745 * 0.25 / 316.2);
+  for (int bin = 0; bin < 8; ++bin) {  // expected n/8, standard error sqrt(n * 7/64)
+    const float low = -0.25F + static_cast<float>(bin) * 0.0625F;
+    const auto inside = std::count_if(values.begin(), values.end(), [low](float value) {
+      return value >= low && value < low + 0.0625F;
+    });
+    EXPECT_NEAR(static_cast<double>(inside), count / 8.0, 5 * 104.6) << "bin " << bin;
+  }
+}
+
+TEST(InitialValues, DependOnSeedAndNameAlone) {
+  const std::vector<float> values = drawn("fc1.weight", 42, 3000);
+  EXPECT_EQ(values, drawn("fc1.weight", 42, 3000));
+  EXPECT_NE(values, drawn("fc1.weight", 43, 3000));
+  EXPECT_NE(values, drawn("fc2.weight", 42, 3000));
+  const std::vector<float> shorter = drawn("fc1.weight", 42, 1001);  // not of the size
+  EXPECT_TRUE(std::equal(shorter.begin(), shorter.end(), values.begin()));
+}
+
+TEST(InitialValues,
+     FirstValuesStayWhatTheyAre) {  // checkpoints of update 0 are compared between versions
+  const std::vector<float> values = drawn("fc.weight", 42, 2);
+  EXPECT_EQ(values[0], 0x1.6588fcp-3F);
+  EXPECT_EQ(values[1], -0x1.a7a63p-4F);
+}
+
+TEST(InitialValues, AnEmptyIntervalIsAConstant) {
+  std::vector<float> values(5, -1.0F);
+  fill_initial_values({"bn1.weight", {5}, 1, 1}, 42, values);
+  EXPECT_EQ(values, std::vector<float>(5, 1.0F));
+}
+
+}  // namespace
+}  // namespace rubato::nn

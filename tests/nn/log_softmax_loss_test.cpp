@@ -1,0 +1,65 @@
+#include "nn/log_softmax_loss.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+namespace rubato::nn {
+namespace {
+
+using Labels = std::vector<std::int32_t>;
+
+TEST(LogSoftmaxLoss, IsTheLogOfTheClassesForEqualLogits) {
+  const std::vector<float> logits(3 * 4, 2.5F);
+  std::vector<float> gradient(12);
+  const MinibatchLoss loss = log_softmax_loss(logits, Labels{0, 3, 0}, 4, gradient);
+  EXPECT_NEAR(loss.loss_sum, 3 * std::log(4.0), 1e-12);
+  EXPECT_EQ(loss.correct, 2U);  // of equals the lowest class is predicted
+  EXPECT_THAT(gradient, testing::ElementsAre(-0.75F, 0.25F, 0.25F, 0.25F, 0.25F, 0.25F, 0.25F,
+                                             -0.75F, -0.75F, 0.25F, 0.25F, 0.25F));
+}
+
+TEST(LogSoftmaxLoss, GradientIsTheDerivativeOfTheSum) {
+  std::vector<float> logits = {0.5F, -1, 2, 0.25F, 3, -2};
+  const Labels labels = {1, 2};
+  std::vector<float> gradient(6);
+  log_softmax_loss(logits, labels, 3, gradient);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const float kept = logits[i];
+    logits[i] = kept + 0x1p-10F;
+    const double above = log_softmax_loss(logits, labels, 3, {}).loss_sum;
+    logits[i] = kept - 0x1p-10F;
+    const double below = log_softmax_loss(logits, labels, 3, {}).loss_sum;
+    logits[i] = kept;
+    EXPECT_NEAR(static_cast<double>(gradient[i]), (above - below) * 0x1p9, 1e-6);
+  }
+}
+
+TEST(LogSoftmaxLoss, SurvivesLargeLogits) {
+  const std::vector<float> logits = {1000, 0, -1000, 1000};
+  std::vector<float> gradient(4);
+  const MinibatchLoss loss = log_softmax_loss(logits, Labels{0, 0}, 2, gradient);
+  EXPECT_NEAR(loss.loss_sum, 2000.0, 1e-9);
+  EXPECT_EQ(loss.correct, 1U);
+  EXPECT_THAT(gradient, testing::ElementsAre(0, 0, -1, 1));
+}
+
+TEST(LogSoftmaxLoss, NamesALabelOutsideTheClasses) {
+  const std::vector<float> logits(6, 0.0F);
+  for (const std::int32_t label : {3, -1}) {
+    try {
+      log_softmax_loss(logits, Labels{0, label}, 3, {});
+      FAIL() << "no exception";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(std::string(error.what()), "label " + std::to_string(label) +
+                                               " of the minibatch's sample 1 is outside the "
+                                               "model's classes 0 to 2");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rubato::nn
