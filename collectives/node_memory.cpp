@@ -30,10 +30,11 @@ constexpr const char* backing_setting = "osc_sm_backing_directory";
 // The value of one of Open MPI's string settings, from wherever it was set; `fallback` if this MPI
 // library does not have it.
 std::string mpi_setting(const char* name, const std::string& fallback) {
-  int thread_level = 0;
+  int level = MPI_THREAD_SINGLE;  // Open MPI takes the level asked for here for that of MPI itself
   int index = 0;
   std::string value = fallback;
-  if (MPI_T_init_thread(MPI_THREAD_SINGLE, &thread_level) != MPI_SUCCESS) {
+  MPI_Query_thread(&level);
+  if (MPI_T_init_thread(level, &level) != MPI_SUCCESS) {
     return value;
   }
   MPI_T_cvar_handle handle = nullptr;
