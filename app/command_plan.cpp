@@ -34,11 +34,12 @@ OptionTable plan_table() {
                      .description = "with each epoch the order of its samples (JSON only)"});
   auto alternatives = plan_alternatives();
   alternatives.push_back({"samples", "data"});
-  return {{.command = "plan",
-           .summary = "show which minibatches every rank would run, without running.",
-           .example = "rubato plan --samples 60000 --ranks 4 --trace trace.csv --epochs 2",
-           .alternatives = alternatives},
-          options};
+  OptionTable::About about{
+      .command = "plan",
+      .summary = "show which minibatches every rank would run, without running.",
+      .example = "rubato plan --samples 60000 --ranks 4 --trace trace.csv --epochs 2"};
+  about.alternatives = std::move(alternatives);
+  return {about, options};
 }
 
 std::size_t ranks_of(const Options& options) {

@@ -56,6 +56,8 @@ po::parsed_options split_command_line(const std::vector<std::string>& arguments,
   }
 }
 
+bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
+
 po::parsed_options split_config(const std::string& file,
                                 const po::options_description& description) {
   std::istringstream text(read_config(file));
@@ -67,6 +69,8 @@ po::parsed_options split_config(const std::string& file,
 }
 
 }  // namespace
+
+bool asks_for_help(int argc, char** argv) { return std::any_of(argv + 1, argv + argc, is_help); }
 
 OptionTable::OptionTable(About about, std::vector<Option> options)
     : about_(std::move(about)), options_(std::move(options)) {
@@ -90,7 +94,6 @@ Options OptionTable::parse(int argc, char** argv, int first) const {
 
 Options OptionTable::parse(const std::vector<std::string>& arguments) const {
   Options options;
-  const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
   options.wants_help_ = std::any_of(arguments.begin(), arguments.end(), is_help);
   if (options.wants_help_) return options;
   for (const auto& option : options_) {

@@ -84,18 +84,22 @@ class Options {
   bool wants_help_ = false;
 };
 
+// Whether --help or -h is among the arguments: to be known before MPI starts, so that help needs no
+// MPI.
+bool asks_for_help(int argc, char** argv);
+
 class OptionTable {
  public:
   struct About {
-    std::string command;     // "plan", "trace show"
-    std::string summary;     // one sentence
-    std::string example;     // a command line
-    std::string notes = {};  // printed after the options
-    Positionals positionals = {};
+    std::string command;        // "plan", "trace show"
+    std::string summary;        // one sentence
+    std::string example;        // a command line
+    std::string notes = {};     // printed after the options
     bool reads_config = false;  // adds --config FILE.ini; the command line wins over the file
     // Sets of options of which one source may give only one; one on the command line puts the
     // others of its set, where the file gives them, out of force.
     std::vector<std::vector<std::string>> alternatives = {};
+    Positionals positionals = {};
   };
   OptionTable(About about, std::vector<Option> options);
 

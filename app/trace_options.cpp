@@ -46,8 +46,8 @@ OptionTable trace_check_table() {
   return {{.command = "trace check",
            .summary = "whether a run can follow a trace, and what each epoch leaves over.",
            .example = "rubato trace check trace.csv --samples 60000 --minibatch 64 --epochs 2",
-           .positionals = one_file,
-           .alternatives = {{"epochs", "updates"}, {"samples", "data"}}},
+           .alternatives = {{"epochs", "updates"}, {"samples", "data"}},
+           .positionals = one_file},
           options};
 }
 

@@ -1,4 +1,4 @@
-"""Every way to misuse the command that needs no training: one sentence with the culprit, and the code."""
+"""Misuse of the command: one sentence that names the culprit, the exit code, and in time."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""rubato plan against the golden vectors of the reference's sampler, and against its own contract."""
+"""rubato plan against the golden vectors of the reference, and against its own contract."""
 
 import binascii
 import json
