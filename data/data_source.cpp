@@ -227,6 +227,7 @@ void choose_test_set(Opened& opened, const DataOptions& options) {
     opened.train = std::move(split.train);
     opened.test = std::move(split.test);
   } else if (options.test_spec) {
+    if (opened.classes == 0) opened.classes = count_classes(opened.train);
     Opened other = open_spec(*options.test_spec, options);
     opened.test = other.test ? std::move(*other.test) : std::move(other.train);
   }

@@ -2,6 +2,7 @@
 #include "data/hdf5_handle.hpp"
 
 #include <array>
+#include <atomic>
 #include <utility>
 
 namespace rubato::data {
@@ -21,6 +22,12 @@ std::string hdf5_text() {
   std::string text;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &text);
   return text.empty() ? "HDF5 gives no reason" : text;
+}
+
+// HDF5 takes two open files of one name for the same file.
+std::string fresh_name() {
+  static std::atomic<unsigned> count = 0;
+  return "image " + std::to_string(count++);
 }
 
 Hdf5Handle core_access() {
@@ -70,7 +77,7 @@ void silence_hdf5() {
 
 Hdf5Handle create_hdf5_image() {
   const Hdf5Handle access = core_access();
-  return {H5Fcreate("image", H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose,
+  return {H5Fcreate(fresh_name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose,
           "creating an HDF5 image in memory"};
 }
 
@@ -89,7 +96,7 @@ Hdf5Handle open_hdf5_image(std::span<const std::byte> bytes, const std::string& 
   // HDF5 copies the image: its signature merely lacks the const.
   check_hdf5(H5Pset_file_image(access.id(), const_cast<std::byte*>(bytes.data()), bytes.size()),
              name + ": handing over the file's bytes");
-  return {H5Fopen("image", H5F_ACC_RDONLY, access.id()), H5Fclose,
+  return {H5Fopen(fresh_name().c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose,
           name + ": not a readable HDF5 file"};
 }
 
