@@ -12,13 +12,15 @@ namespace rubato::app {
 namespace {
 
 OptionTable digest_table() {
-  return {{.command = "checkpoint digest",
-           .summary = "verify checkpoints, and print the digest of the training state in each.",
-           .example = "rubato checkpoint digest runs/first/checkpoints/ckpt-100.h5",
-           .notes = "The digest covers weights, optimizer, rule and position: it is the same for"
-                    " every number of ranks. (sha256sum -c verifies the file itself.)",
-           .positionals = {.names = "FILE...", .least = 1, .most = 4096}},
-          {}};
+  OptionTable::About about;
+  about.command = "checkpoint digest";
+  about.summary = "verify checkpoints, and print the digest of the training state in each.";
+  about.example = "rubato checkpoint digest runs/first/checkpoints/ckpt-100.h5";
+  about.notes =
+      "The digest covers weights, optimizer, rule and position: it is the same for every number of"
+      " ranks. (sha256sum -c verifies the file itself.)";
+  about.positionals = {.names = "FILE...", .least = 1, .most = 4096};
+  return {about, {}};
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+// step() once per substep: what it says, what it zeroes, and that its result is that of the parts
+// put together by hand.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+#include "collectives/node_memory.hpp"
+#include "optim/elastic_optimizer.hpp"
+#include "optim/scaling_rules.hpp"
+#include "tests/optim/synthetic_gradients.hpp"
+
+namespace rubato::optim {
+namespace {
+
+using namespace testing;
+
+// Two updates, of five minibatches and of one: with more than one rank some are idle in the second.
+const std::vector<std::size_t> minibatch_counts{5, 1};
+
+std::uint64_t batch_of(std::size_t minibatches) {
+  std::uint64_t samples = 0;
+  for (std::size_t slot = 0; slot < minibatches; ++slot) samples += samples_of(slot);
+  return samples;
+}
+
+ScheduleOptions constant_rate() {
+  ScheduleOptions options;
+  options.base_rate = 0.1;
+  return options;
+}
+
+std::unique_ptr<ElasticOptimizer> make_optimizer_under_test() {
+  return make_elastic_optimizer("linear", make_optimizer<float>({.name = "sgd", .momentum = 0.9}),
+                                LearningRateSchedule(constant_rate()), {.reference_batch = 8});
+}
+
+struct Epoch {
+  std::vector<float> parameters;
+  std::string letters;  // A: accumulated, U: updated; of this rank
+};
+
+Epoch run_epoch(const collectives::Topology& topology) {
+  const collectives::NodeMemory memory(
+      topology,
+      topology.node().rank() == 0 ? (total_elements + parameter_elements) * sizeof(float) : 0);
+  const std::span<float> all = memory.region_as<float>(0);
+  const SharedState state{all.first(total_elements),
+                          {all.subspan(total_elements, parameter_elements)}};
+  GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
+                    collectives::AllreduceAlgorithm::automatic);
+  std::vector<float> gradient(total_elements);
+  const auto optimizer = make_optimizer_under_test();
+  optimizer->attach(sync, state, gradient, 100);
+
+  const std::size_t rank = topology.all().rank();
+  const std::size_t ranks = topology.all().size();
+  std::vector<std::uint64_t> batches;
+  std::vector<std::size_t> substeps;
+  for (const std::size_t minibatches : minibatch_counts) {
+    batches.push_back(batch_of(minibatches));
+    substeps.push_back(std::max<std::size_t>(1, (minibatches + ranks - 1 - rank) / ranks));
+  }
+  optimizer->set_epoch(0, batches, minibatch_counts, substeps);
+
+  Epoch run;
+  for (const std::size_t minibatches : minibatch_counts) {
+    std::vector<SubstepFacts> facts;
+    for (std::size_t slot = rank; slot < minibatches; slot += ranks) {
+      facts.push_back({slot, samples_of(slot), loss_of(slot), 0});
+    }
+    if (facts.empty()) facts.push_back({});
+    for (const SubstepFacts& one : facts) {
+      if (one.samples > 0) {
+        const std::vector<float> sum = gradient_sum(one.slot);
+        std::copy(sum.begin(), sum.end(), gradient.begin());
+      }
+      const auto outcome = optimizer->step(one);
+      run.letters += outcome.kind == ElasticOptimizer::StepKind::updated ? 'U' : 'A';
+      EXPECT_EQ(std::count(gradient.begin(), gradient.end(), 0.0F),
+                static_cast<std::ptrdiff_t>(total_elements));
+      if (outcome.kind == ElasticOptimizer::StepKind::updated) {
+        EXPECT_EQ(outcome.batch_size, batch_of(minibatches));
+        EXPECT_DOUBLE_EQ(outcome.decision.rate.learning_rate,
+                         0.1 * static_cast<double>(outcome.batch_size) / 8);
+      }
+    }
+  }
+  EXPECT_THROW(optimizer->step({}), std::logic_error);
+  run.parameters.assign(state.parameters.begin(), state.parameters.end());
+  topology.all().barrier();
+  return run;
+}
+
+TEST(ElasticStep, HasTheSameBitsForAnyNumberOfRanks) {
+  const auto world = collectives::Communicator::world();
+  const auto self = world.split(static_cast<int>(world.rank()), 0);
+  const Epoch alone = run_epoch(collectives::Topology(self));
+  const Epoch together = run_epoch(collectives::Topology(world));
+  EXPECT_EQ(together.parameters, alone.parameters);
+  EXPECT_NE(std::count(alone.parameters.begin(), alone.parameters.end(), 0.0F),
+            static_cast<std::ptrdiff_t>(total_elements));
+  EXPECT_EQ(alone.letters, "AAAAUU");
+}
+
+TEST(ElasticStep, SaysWhetherItAccumulatedOrUpdated) {
+  const auto world = collectives::Communicator::world();
+  const Epoch run = run_epoch(collectives::Topology(world));
+  const std::size_t mine =
+      std::max<std::size_t>(1, (5 + world.size() - 1 - world.rank()) / world.size());
+  EXPECT_EQ(run.letters, std::string(mine - 1, 'A') + "UU");
+}
+
+TEST(ElasticStep, BeforeItsPreparationsIsALogicError) {
+  const auto optimizer = make_optimizer_under_test();
+  try {
+    optimizer->step({});
+    ADD_FAILURE();
+  } catch (const std::logic_error& error) {
+    EXPECT_NE(std::string(error.what()).find("set_epoch()"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace rubato::optim

@@ -1,0 +1,196 @@
+// The reduction over 1 ... 5 ranks, on one node and on several, against one rank alone and against
+// a plain loop.
+#include "optim/gradient_sync.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+#include "tests/optim/synthetic_gradients.hpp"
+
+namespace rubato::optim {
+namespace {
+
+using collectives::AllreduceAlgorithm;
+using collectives::Communicator;
+using collectives::Topology;
+using namespace testing;
+
+struct Outcome {
+  UpdateSums sums;
+  std::vector<float> mean;
+  std::vector<std::int32_t> exponents;
+  int attempts = 0;
+};
+
+std::uint64_t samples_in(std::size_t minibatches) {
+  std::uint64_t samples = 0;
+  for (std::size_t slot = 0; slot < minibatches; ++slot) samples += samples_of(slot);
+  return samples;
+}
+
+// Runs one update whose minibatches are dealt to the ranks in a way that depends on `deal`.
+Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t minibatches,
+                   std::size_t deal, float magnitude = 1) {
+  Outcome outcome;
+  do {
+    if (outcome.attempts++ > 0) sync.barrier();
+    sync.begin(minibatches);
+    for (std::size_t slot = 0; slot < minibatches; ++slot) {
+      if ((slot * (deal + 1) + deal) % topology.all().size() != topology.all().rank()) continue;
+      sync.accumulate({slot, samples_of(slot), loss_of(slot), slot % 3},
+                      gradient_sum(slot, magnitude));
+    }
+    outcome.sums = sync.sum(samples_in(minibatches));
+  } while (!outcome.sums.stands);
+  const auto mean = sync.mean_gradient();
+  outcome.mean.assign(mean.begin(), mean.end());
+  outcome.exponents = sync.units().exponents();
+  sync.barrier();
+  return outcome;
+}
+
+GradientSync make_sync(const Topology& topology, SumKind kind, AllreduceAlgorithm algorithm) {
+  return {topology, tensors(), parameter_elements, total_elements, kind, algorithm};
+}
+
+void expect_same_bits(const Outcome& one, const Outcome& other) {
+  EXPECT_EQ(one.mean, other.mean);
+  EXPECT_EQ(one.exponents, other.exponents);
+  EXPECT_EQ(one.sums.loss_sum, other.sums.loss_sum);
+  EXPECT_EQ(one.sums.correct, other.sums.correct);
+  EXPECT_EQ(one.sums.gradient.weighted_square, other.sums.gradient.weighted_square);
+  EXPECT_EQ(one.sums.gradient.mean_square, other.sums.gradient.mean_square);
+}
+
+class GradientSyncTest : public ::testing::Test {
+ protected:
+  const Communicator world = Communicator::world();
+  const Topology one_node{world};
+  const Topology nodes_of_two{world, 2};
+  const Communicator self = world.split(static_cast<int>(world.rank()), 0);
+  const Topology alone{self};
+};
+
+TEST_F(GradientSyncTest, ExactSumsHaveTheSameBitsForAnyRanksNodesDealAndAlgorithm) {
+  for (const std::size_t minibatches : {1UL, 2UL, 3UL, 7UL, 16UL}) {
+    GradientSync reference_sync = make_sync(alone, SumKind::exact, AllreduceAlgorithm::automatic);
+    const Outcome reference = run_update(reference_sync, alone, minibatches, 0);
+    for (const Topology* topology : {&one_node, &nodes_of_two}) {
+      for (const auto algorithm :
+           {AllreduceAlgorithm::automatic, AllreduceAlgorithm::library, AllreduceAlgorithm::ring,
+            AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::node_shared}) {
+        for (const std::size_t deal : {0UL, 1UL}) {
+          GradientSync sync = make_sync(*topology, SumKind::exact, algorithm);
+          expect_same_bits(run_update(sync, *topology, minibatches, deal), reference);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GradientSyncTest, TheMeanIsThePlainMean) {
+  constexpr std::size_t minibatches = 6;
+  for (const SumKind kind : {SumKind::exact, SumKind::fast}) {
+    GradientSync sync = make_sync(nodes_of_two, kind, AllreduceAlgorithm::automatic);
+    const Outcome outcome = run_update(sync, nodes_of_two, minibatches, 1);
+    std::vector<double> expected(total_elements, 0.0);
+    for (std::size_t slot = 0; slot < minibatches; ++slot) {
+      const std::vector<float> gradient = gradient_sum(slot);
+      for (std::size_t i = 0; i < total_elements; ++i) expected[i] += gradient[i];
+    }
+    const auto samples = static_cast<double>(samples_in(minibatches));
+    double mean_square = 0;
+    for (std::size_t i = 0; i < total_elements; ++i) {
+      expected[i] /= i < parameter_elements ? samples : static_cast<double>(minibatches);
+      ASSERT_NEAR(outcome.mean[i], expected[i], 1e-6) << "element " << i;
+      if (i < parameter_elements) mean_square += expected[i] * expected[i];
+    }
+    EXPECT_NEAR(outcome.sums.gradient.mean_square, mean_square, 1e-5 * mean_square);
+  }
+}
+
+TEST_F(GradientSyncTest, ScalarsAreSumsOverTheMinibatches) {
+  constexpr std::size_t minibatches = 9;
+  GradientSync sync = make_sync(one_node, SumKind::exact, AllreduceAlgorithm::automatic);
+  const Outcome outcome = run_update(sync, one_node, minibatches, 0);
+  double loss = 0;
+  std::uint64_t correct = 0;
+  double weighted_square = 0;
+  const auto samples = static_cast<double>(samples_in(minibatches));
+  for (std::size_t slot = 0; slot < minibatches; ++slot) {
+    loss += loss_of(slot);
+    correct += slot % 3;
+    const std::vector<float> gradient = gradient_sum(slot);
+    double square = 0;
+    for (std::size_t i = 0; i < parameter_elements; ++i) {
+      square += static_cast<double>(gradient[i]) * static_cast<double>(gradient[i]);
+    }
+    const auto size = static_cast<double>(samples_of(slot));
+    weighted_square += size / samples * square / (size * size);
+  }
+  EXPECT_EQ(outcome.sums.loss_sum, loss);
+  EXPECT_EQ(outcome.sums.correct, correct);
+  EXPECT_EQ(outcome.sums.samples, samples_in(minibatches));
+  EXPECT_EQ(outcome.sums.gradient.minibatches, minibatches);
+  EXPECT_NEAR(outcome.sums.gradient.weighted_square, weighted_square, 1e-10 * weighted_square);
+}
+
+TEST_F(GradientSyncTest, RepeatsTheFirstUpdateAndThoseThatLeaveTheUnits) {
+  GradientSync sync = make_sync(nodes_of_two, SumKind::exact, AllreduceAlgorithm::automatic);
+  EXPECT_EQ(run_update(sync, nodes_of_two, 4, 0).attempts, 2);  // calibrates itself
+  EXPECT_EQ(run_update(sync, nodes_of_two, 4, 1).attempts, 1);
+  EXPECT_EQ(run_update(sync, nodes_of_two, 4, 0, 4.0F).attempts, 1);   // within the headroom
+  EXPECT_EQ(run_update(sync, nodes_of_two, 4, 0, 1e9F).attempts, 2);   // too large
+  EXPECT_EQ(run_update(sync, nodes_of_two, 4, 0, 1e-3F).attempts, 2);  // too small
+  EXPECT_EQ(run_update(sync, nodes_of_two, 4, 1, 1e-3F).attempts, 1);
+}
+
+// History decides the units, ranks do not: a run with growing gradients and batches has the same
+// bits everywhere.
+TEST_F(GradientSyncTest, ASequenceOfUpdatesHasTheSameBitsAsOneRankAlone) {
+  GradientSync reference_sync = make_sync(alone, SumKind::exact, AllreduceAlgorithm::automatic);
+  GradientSync sync = make_sync(nodes_of_two, SumKind::exact, AllreduceAlgorithm::automatic);
+  const std::vector<std::size_t> minibatches{2, 1, 5, 33, 3, 64, 1};
+  for (std::size_t update = 0; update < minibatches.size(); ++update) {
+    const float magnitude = std::ldexp(1.0F, static_cast<int>(update * 5 % 11) - 5);
+    const Outcome reference = run_update(reference_sync, alone, minibatches[update], 0, magnitude);
+    const Outcome outcome = run_update(sync, nodes_of_two, minibatches[update], update, magnitude);
+    expect_same_bits(outcome, reference);
+    EXPECT_EQ(outcome.attempts, reference.attempts);
+  }
+}
+
+TEST_F(GradientSyncTest, ANonFiniteGradientOnOneRankIsNamedOnAll) {
+  for (const SumKind kind : {SumKind::exact, SumKind::fast}) {
+    GradientSync sync = make_sync(nodes_of_two, kind, AllreduceAlgorithm::automatic);
+    sync.begin(1);
+    if (world.rank() == world.size() - 1) {
+      std::vector<float> gradient = gradient_sum(0);
+      gradient[5100] = std::numeric_limits<float>::quiet_NaN();
+      sync.accumulate({0, samples_of(0), loss_of(0), 0}, gradient);
+    }
+    try {
+      sync.sum(samples_of(0));
+      ADD_FAILURE() << "expected NonFiniteGradient";
+    } catch (const NonFiniteGradient& error) {
+      EXPECT_NE(std::string(error.what()).find("first.bias"), std::string::npos) << error.what();
+    }
+    sync.barrier();
+  }
+}
+
+TEST_F(GradientSyncTest, SamplesThatNobodyRanAreAnError) {
+  GradientSync sync = make_sync(one_node, SumKind::exact, AllreduceAlgorithm::automatic);
+  sync.begin(2);
+  if (world.rank() == 0) sync.accumulate({1, samples_of(1), 0, 0}, gradient_sum(1));
+  EXPECT_THROW(sync.sum(samples_in(2)), std::logic_error);
+  sync.barrier();
+}
+
+}  // namespace
+}  // namespace rubato::optim

@@ -1,0 +1,86 @@
+// Slices done by several owners give what one loop over everything gives.
+#include "optim/slice_update.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+#include "collectives/node_memory.hpp"
+#include "tests/optim/synthetic_gradients.hpp"
+
+namespace rubato::optim {
+namespace {
+
+using namespace testing;
+
+constexpr double rate = 0.25;
+constexpr double momentum = 0.5;
+constexpr std::size_t minibatches = 3;
+
+// Node-shared parameters and momentum, both starting at closed forms.
+struct Memory {
+  explicit Memory(const collectives::Topology& topology)
+      : memory(topology, topology.node().rank() == 0
+                             ? (total_elements + parameter_elements) * sizeof(float)
+                             : 0) {
+    const std::span<float> all = memory.region_as<float>(0);
+    state.parameters = all.first(total_elements);
+    state.optimizer_state = {all.subspan(total_elements, parameter_elements)};
+    if (topology.node().rank() == 0) {
+      for (std::size_t i = 0; i < total_elements; ++i) {
+        state.parameters[i] = static_cast<float>(i % 101) * 0.01F;
+      }
+      for (std::size_t i = 0; i < parameter_elements; ++i) {
+        state.optimizer_state[0][i] = static_cast<float>(i % 7) - 3.0F;
+      }
+    }
+  }
+  collectives::NodeMemory memory;
+  SharedState state;
+};
+
+TEST(SliceUpdate, UpdatesEveryParameterAndStatisticOnce) {
+  const auto world = collectives::Communicator::world();
+  for (const std::size_t ranks_per_node : {1UL, 2UL, 5UL}) {
+    const collectives::Topology topology(world, ranks_per_node);
+    Memory memory(topology);
+    GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
+                      collectives::AllreduceAlgorithm::automatic);
+    UpdateSums sums;
+    do {
+      sync.begin(minibatches);
+      for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
+        sync.accumulate({slot, 8, 0, 0}, gradient_sum(slot));
+      }
+      sums = sync.sum(8 * minibatches);
+      sync.barrier();
+    } while (!sums.stands);
+
+    const auto optimizer = make_optimizer<float>({.name = "sgd", .momentum = momentum});
+    optimizer->begin_update({.learning_rate = rate, .gradient_scale = 1});
+    update_my_slice(*optimizer, sync, minibatches, memory.state);
+    sync.barrier();
+
+    const auto mean = sync.mean_gradient();
+    for (std::size_t i = 0; i < parameter_elements; ++i) {
+      const float velocity = 0.5F * (static_cast<float>(i % 7) - 3.0F) + mean[i];
+      ASSERT_FLOAT_EQ(memory.state.optimizer_state[0][i], velocity) << "element " << i;
+      ASSERT_NEAR(memory.state.parameters[i],
+                  static_cast<float>(i % 101) * 0.01F - 0.25F * velocity, 1e-6)
+          << "element " << i;
+    }
+    const double kept = 0.9 * 0.9 * 0.9;  // as if each of the three minibatches had moved it
+    for (std::size_t i = parameter_elements; i < parameter_elements + 4090; ++i) {
+      const double before = static_cast<float>(i % 101) * 0.01F;
+      ASSERT_NEAR(memory.state.parameters[i], kept * before + (1 - kept) * mean[i], 1e-6)
+          << "element " << i;
+    }
+    sync.barrier();
+  }
+}
+
+}  // namespace
+}  // namespace rubato::optim

@@ -1,0 +1,40 @@
+// Gradients with closed forms, for tests of what happens to them: three tensors that cross blocks
+// and end in padding, the last one a running statistic.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "optim/gradient_accumulator.hpp"
+
+namespace rubato::optim::testing {
+
+inline constexpr std::size_t parameter_elements = 3 * 4096 + 1024;
+inline constexpr std::size_t total_elements = parameter_elements + 4096;
+
+inline std::vector<TensorRange> tensors() {
+  return {{"first.weight", 0, 5000, true, 0},
+          {"first.bias", 5008, parameter_elements - 5008 - 3, true, 0},
+          {"norm.running_mean", parameter_elements, 4090, false, 0.1}};
+}
+
+// Samples of minibatch `slot`: uneven, 4 ... 10.
+inline std::size_t samples_of(std::size_t slot) { return 4 + slot * 3 % 7; }
+
+// The gradient sum of minibatch `slot`, padding zero.
+inline std::vector<float> gradient_sum(std::size_t slot, float magnitude = 1) {
+  std::vector<float> gradient(total_elements, 0.0F);
+  for (const TensorRange& tensor : tensors()) {
+    for (std::size_t i = tensor.begin; i < tensor.begin + tensor.size; ++i) {
+      const auto phase = static_cast<float>(i % 1009) * 0.37F + static_cast<float>(slot) * 1.7F;
+      gradient[i] = magnitude * (std::sin(phase) + 0.1F * static_cast<float>(slot % 5));
+    }
+  }
+  return gradient;
+}
+
+inline double loss_of(std::size_t slot) { return 1.5 + 0.1 * static_cast<double>(slot); }
+
+}  // namespace rubato::optim::testing
