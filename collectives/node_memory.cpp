@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,65 +29,46 @@ struct NodeMemory::Regions {
 namespace {
 
 constexpr std::size_t alignment = 64;
-constexpr const char* backing_setting = "osc_sm_backing_directory";
 
-// The value of one of Open MPI's string settings, from wherever it was set; `fallback` if this MPI
-// library does not have it.
-std::string mpi_setting(const char* name, const std::string& fallback) {
-  int level = MPI_THREAD_SINGLE;  // Open MPI takes the level asked for here for that of MPI itself
-  int index = 0;
-  std::string value = fallback;
-  MPI_Query_thread(&level);
-  if (MPI_T_init_thread(level, &level) != MPI_SUCCESS) {
-    return value;
-  }
-  MPI_T_cvar_handle handle = nullptr;
-  int length = 0;
-  if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
-      MPI_T_cvar_handle_alloc(index, nullptr, &handle, &length) == MPI_SUCCESS) {
-    std::vector<char> text(std::max<std::size_t>(4096, static_cast<std::size_t>(length) + 1), '\0');
-    if (MPI_T_cvar_read(handle, text.data()) == MPI_SUCCESS && text[0] != '\0') {
-      value = text.data();
-    }
-    MPI_T_cvar_handle_free(&handle);
-  }
-  MPI_T_finalize();
-  return value;
+// The directory of Open MPI's shared windows, as its environment says. (MPI's tool interface would
+// know it from wherever it was set, but in Open MPI 4.1.4 a MPI_T_init_thread/MPI_T_finalize pair
+// between windows makes a later window hang.)
+std::string backing_directory() {
+  const char* const set = std::getenv("OMPI_MCA_osc_sm_backing_directory");
+  return set != nullptr && *set != '\0' ? set : "/dev/shm";
 }
 
 // A sentence that says why `needed_bytes` cannot be had on this node; empty if they can.
-std::string shortage(const Topology& topology, double needed_bytes) {
-  const std::string directory = mpi_setting(backing_setting, "/dev/shm");
+std::string shortage(const Topology& topology, std::size_t needed_bytes) {
+  const std::string directory = backing_directory();
   struct statvfs status {};
   const std::string where = "node-shared memory on " + topology.hosts()[topology.node_index()];
-  const std::string cure = std::string("; set OMPI_MCA_") + backing_setting +
-                           " to a local directory with more room, or enlarge it";
+  const std::string cure =
+      "; set OMPI_MCA_osc_sm_backing_directory"
+      " to a local directory with more room, or enlarge it";
   if (statvfs(directory.c_str(), &status) != 0) {
     return where + ": cannot look into " + directory + ": " + std::strerror(errno) + cure;
   }
-  const double free_bytes =
-      static_cast<double>(status.f_bavail) * static_cast<double>(status.f_frsize);
+  const std::size_t free_bytes = status.f_bavail * status.f_frsize;
   if (needed_bytes <= free_bytes) {
     return {};
   }
-  const auto in_mib = [](double bytes) {
-    return std::to_string(static_cast<long long>(bytes / 1048576));
-  };
-  return where + ": " + directory + " has " + in_mib(free_bytes) + " MiB free, but " +
-         in_mib(needed_bytes) + " MiB are needed" + cure;
+  const auto in_mib = [](std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
+  return where + ": " + directory + " has " + in_mib(free_bytes) + " free, but " +
+         in_mib(needed_bytes) + " are needed" + cure;
 }
 
 // The lowest rank's shortage becomes the failure of all ranks.
-void require_room(const Topology& topology, std::size_t bytes) {
-  std::array<double, 1> node_bytes{static_cast<double>(bytes)};
-  topology.node().sum(node_bytes);
+void require_room(const Topology& topology, std::size_t node_bytes) {
   const bool asks = topology.node().rank() == 0 && topology.node().size() > 1;
-  const std::string mine = asks ? shortage(topology, node_bytes[0]) : std::string();
-  for (const std::string& problem : topology.all().gather(mine)) {
-    if (!problem.empty()) {
-      throw AgreedFailure({71, problem});
-    }
+  const std::string mine = asks ? shortage(topology, node_bytes) : std::string();
+  std::array<std::int64_t, 1> shortages{mine.empty() ? 0 : 1};
+  topology.all().maximum(shortages);
+  if (shortages[0] == 0) {
+    return;
   }
+  const std::vector<std::string> problems = topology.all().gather(mine);
+  throw AgreedFailure({71, *std::ranges::find_if_not(problems, &std::string::empty)});
 }
 
 MPI_Win allocate_window(const Communicator& node, std::size_t bytes) {
@@ -122,9 +107,9 @@ std::vector<std::size_t> sizes_on_node(const Communicator& node, std::size_t byt
 }  // namespace
 
 NodeMemory::NodeMemory(const Topology& topology, std::size_t bytes) {
-  require_room(topology, bytes + alignment);
-  auto regions = std::make_unique<Regions>();
   const std::vector<std::size_t> sizes = sizes_on_node(topology.node(), bytes);
+  require_room(topology, std::accumulate(sizes.begin(), sizes.end(), sizes.size() * alignment));
+  auto regions = std::make_unique<Regions>();
   window_ = allocate_window(topology.node(), bytes + alignment);
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     regions->of_rank.emplace_back(region_begin(window_, rank, sizes[rank]), sizes[rank]);
