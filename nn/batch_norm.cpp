@@ -18,7 +18,6 @@ template <typename Visit>
 void for_each_element(std::size_t elements, std::size_t lanes, Visit visit) {
   std::size_t row = 0;
   for (; row + lanes <= elements; row += lanes) {
-#pragma GCC ivdep
     for (std::size_t j = 0; j < lanes; ++j) visit(row + j, j);
   }
   for (std::size_t j = 0; row + j < elements; ++j) visit(row + j, j);

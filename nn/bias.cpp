@@ -6,18 +6,16 @@ namespace rubato::nn {
 Bias::Bias(std::size_t channels) : channels_(channels), channel_sums_(channels), sums_(channels) {}
 
 void Bias::add(std::span<const float> bias, Activation activation, std::span<float> values) const {
-  const float* const b = bias.data();
+  const float* __restrict const b = bias.data();
   const std::size_t channels = channels_;
   float* const end = values.data() + values.size();
-  for (float* pixel = values.data(); pixel < end; pixel += channels) {
+  for (float* __restrict pixel = values.data(); pixel < end; pixel += channels) {
     if (activation == Activation::relu) {
-#pragma GCC ivdep
       for (std::size_t c = 0; c < channels; ++c) {
         const float sum = pixel[c] + b[c];
         pixel[c] = sum <= 0.0F ? 0.0F : sum;
       }
     } else {
-#pragma GCC ivdep
       for (std::size_t c = 0; c < channels; ++c) pixel[c] += b[c];
     }
   }

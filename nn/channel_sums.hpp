@@ -40,11 +40,10 @@ class ChannelSums {
   template <typename Term>
   void add_run(std::size_t begin, std::size_t end, Term term) {
     const std::size_t lanes = lanes_;
-    float* const run = run_sums_.data();
+    float* __restrict const run = run_sums_.data();
     std::fill_n(run, lanes, 0.0F);
     std::size_t row = begin;
     for (; row + lanes <= end; row += lanes) {
-#pragma GCC ivdep
       for (std::size_t j = 0; j < lanes; ++j) run[j] += term(row + j, j);
     }
     for (std::size_t j = 0; row + j < end; ++j) run[j] += term(row + j, j);

@@ -12,11 +12,10 @@ namespace {
 
 void multiply_elements(std::span<const float> values, std::span<const float> factors,
                        std::span<float> products) {
-  const float* const a = values.data();
-  const float* const b = factors.data();
-  float* const c = products.data();
+  const float* __restrict const a = values.data();
+  const float* __restrict const b = factors.data();
+  float* __restrict const c = products.data();
   const std::size_t count = products.size();
-#pragma GCC ivdep
   for (std::size_t i = 0; i < count; ++i) c[i] = a[i] * b[i];
 }
 
@@ -39,8 +38,7 @@ void Dropout::forward(std::span<const float> input, std::span<float> output,
   for (std::size_t done = 0; done < factors.size(); done += words.size()) {
     const std::size_t count = std::min(words.size(), factors.size() - done);
     fill(stream, static_cast<std::uint32_t>(done / 4), std::span(words).first(count));
-    float* const factor = factors.data() + done;
-#pragma GCC ivdep
+    float* __restrict const factor = factors.data() + done;
     for (std::size_t i = 0; i < count; ++i) factor[i] = words[i] >= threshold ? scale : 0.0F;
   }
   multiply_elements(input, factors, output);

@@ -29,17 +29,16 @@ inline void challenge(float candidate, std::int32_t position, float& best, std::
   winner = is_larger ? position : winner;
 }
 
-// One window: `top` and `bottom` point at its two rows.
+// One window of four pixels, each a run of channels.
 template <Activation activation>
-void pool_window(const float* top, const float* bottom, std::size_t channels, float* output,
-                 std::int32_t* winners) {
-#pragma GCC ivdep
+void pool_window(const float* pixel0, const float* pixel1, const float* pixel2, const float* pixel3,
+                 std::size_t channels, float* __restrict output, std::int32_t* __restrict winners) {
   for (std::size_t c = 0; c < channels; ++c) {
-    float best = top[c];
+    float best = pixel0[c];
     std::int32_t winner = 0;
-    challenge(top[channels + c], 1, best, winner);
-    challenge(bottom[c], 2, best, winner);
-    challenge(bottom[channels + c], 3, best, winner);
+    challenge(pixel1[c], 1, best, winner);
+    challenge(pixel2[c], 2, best, winner);
+    challenge(pixel3[c], 3, best, winner);
     if constexpr (activation == Activation::relu) {
       winner = best <= 0.0F ? no_winner : winner;
       best = best <= 0.0F ? 0.0F : best;
@@ -56,14 +55,14 @@ inline float routed(float gradient, std::int32_t winner, std::int32_t position) 
   return std::bit_cast<float>(std::bit_cast<std::int32_t>(gradient) & mask);
 }
 
-void route_window(const float* gradient, const std::int32_t* winners, std::size_t channels,
-                  float* top, float* bottom) {
-#pragma GCC ivdep
+void route_window(const float* __restrict gradient, const std::int32_t* __restrict winners,
+                  std::size_t channels, float* __restrict pixel0, float* __restrict pixel1,
+                  float* __restrict pixel2, float* __restrict pixel3) {
   for (std::size_t c = 0; c < channels; ++c) {
-    top[c] = routed(gradient[c], winners[c], 0);
-    top[channels + c] = routed(gradient[c], winners[c], 1);
-    bottom[c] = routed(gradient[c], winners[c], 2);
-    bottom[channels + c] = routed(gradient[c], winners[c], 3);
+    pixel0[c] = routed(gradient[c], winners[c], 0);
+    pixel1[c] = routed(gradient[c], winners[c], 1);
+    pixel2[c] = routed(gradient[c], winners[c], 2);
+    pixel3[c] = routed(gradient[c], winners[c], 3);
   }
 }
 
@@ -75,7 +74,9 @@ void pool_image(const float* image, const Shape& input, const Shape& output, flo
   for (std::size_t y = 0; y < output.height; ++y) {
     const float* top = image + window * y * row;
     for (std::size_t x = 0; x < output.width; ++x, top += window * channels) {
-      pool_window<activation>(top, top + row, channels, pooled_image, winners);
+      const float* const bottom = top + row;
+      pool_window<activation>(top, top + channels, bottom, bottom + channels, channels,
+                              pooled_image, winners);
       pooled_image += channels;
       winners += channels;
     }
@@ -92,7 +93,8 @@ void route_image(const float* gradient, const std::int32_t* winners, const Shape
   for (std::size_t y = 0; y < output.height; ++y) {
     float* top = image + window * y * row;
     for (std::size_t x = 0; x < output.width; ++x, top += window * channels) {
-      route_window(gradient, winners, channels, top, top + row);
+      float* const bottom = top + row;
+      route_window(gradient, winners, channels, top, top + channels, bottom, bottom + channels);
       gradient += channels;
       winners += channels;
     }

@@ -11,10 +11,9 @@ void relu(std::span<float> values) {
 }
 
 void relu_backward(std::span<const float> output, std::span<float> gradient) {
-  const float* const out = output.data();
-  float* const g = gradient.data();
+  const float* __restrict const out = output.data();
+  float* __restrict const g = gradient.data();
   const std::size_t count = gradient.size();
-#pragma GCC ivdep
   for (std::size_t i = 0; i < count; ++i) g[i] = out[i] <= 0.0F ? 0.0F : g[i];
 }
 
