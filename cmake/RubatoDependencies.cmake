@@ -22,7 +22,6 @@ endif()
 
 set(RUBATO_HAS_ONEDNN OFF)
 if(RUBATO_USE_ONEDNN)
-  find_package(OpenMP QUIET COMPONENTS CXX)
   find_package(OneDNN 2.6)
   set(RUBATO_HAS_ONEDNN ${OneDNN_FOUND})
 endif()

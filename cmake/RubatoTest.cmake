@@ -62,7 +62,7 @@ function(rubato_mpi_test name)
   target_link_libraries(${name} PRIVATE rubato_mpi_test_main)
   foreach(ranks ${arg_RANKS})
     add_test(NAME ${name}.np${ranks}
-      COMMAND ${MPIEXEC_EXECUTABLE} -q ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
         $<TARGET_FILE:${name}> --expect-ranks=${ranks})
     set_tests_properties(${name}.np${ranks} PROPERTIES
       PROCESSORS ${ranks} TIMEOUT ${timeout} LABELS mpi

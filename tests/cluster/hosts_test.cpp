@@ -54,7 +54,7 @@ void expect_closed_form_sum(const Topology& topology, std::size_t count, const s
   allreduce(topology, std::span<T>(values), allreduce_algorithm(name));
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    wrong += values[i] == static_cast<T>((i + 1) * ranks * (ranks + 1) / 2) ? 0 : 1;
+    wrong += values[i] == static_cast<T>((i + 1) * ranks * (ranks + 1) / 2) ? 0U : 1U;
   }
   EXPECT_EQ(wrong, 0U) << name << " with " << count << " elements";
 }

@@ -97,7 +97,7 @@ launch() {
   export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$here/launch_agent.sh
   export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_mpi_yield_when_idle=1
   export OMPI_MCA_btl_tcp_if_include=$network.0/24 OMPI_MCA_oob_tcp_if_include=$network.0/24
-  "$here/launch_agent.sh" host0 exec mpirun -q --oversubscribe --bind-to none \
+  "$here/launch_agent.sh" host0 exec mpirun --oversubscribe --bind-to none \
     --host "$(host_list)" -n $((hosts * ranks_per_host)) "${@@Q}"
 }
 
