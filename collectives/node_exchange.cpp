@@ -3,10 +3,12 @@
 #include "collectives/node_exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "collectives/addend_sum.hpp"
 #include "collectives/mpi_sum.hpp"
+#include "collectives/streaming_copy.hpp"
 
 namespace rubato::collectives {
 namespace {
@@ -30,29 +32,28 @@ class Pipeline {
   std::size_t chunk_count() const { return (data_.size() + chunk_elements_ - 1) / chunk_elements_; }
 
   void contribute(std::size_t chunk) {
-    const std::span<T> mine = chunk_of_data(chunk);
+    const std::span<const T> mine = chunk_of_data(chunk);
     T* const staged = contribution(topology_.node().rank(), chunk);
     const Slice own = my_part(mine.size());
-    std::copy_n(mine.data(), own.begin, staged);
-    std::copy_n(mine.data() + own.end(), mine.size() - own.end(), staged + own.end());
+    streaming_copy(mine.first(own.begin), staged);
+    streaming_copy(mine.subspan(own.end()), staged + own.end());
   }
 
   void reduce(std::size_t chunk) {
     const std::span<T> mine = chunk_of_data(chunk);
     const Slice own = my_part(mine.size());
-    T* const sums = result(topology_.node().rank(), chunk);
     const std::vector<const T*> addends = addends_of(chunk);
+    std::array<T, block_elements> sums;  // not in place: `mine` is among the addends
     for (std::size_t begin = own.begin; begin < own.end(); begin += block_elements) {
       const std::size_t size = std::min(block_elements, own.end() - begin);
-      sum_addends<T>(addends, begin, size, sums + begin);
-      if (topology_.node_count() == 1) {
-        std::copy_n(sums + begin, size, mine.data() + begin);
-      }
+      sum_addends<T>(addends, begin, size, sums.data());
+      std::copy_n(sums.data(), size, mine.data() + begin);
     }
+    const std::span<T> own_sums = mine.subspan(own.begin, own.size);
     if (topology_.node_count() > 1 && own.size > 0) {
-      mpi_sum(*topology_.across(), std::span<T>(sums + own.begin, own.size));
-      std::copy_n(sums + own.begin, own.size, mine.data() + own.begin);
+      mpi_sum(*topology_.across(), own_sums);
     }
+    streaming_copy<T>(own_sums, result(topology_.node().rank(), chunk) + own.begin);
   }
 
   void collect(std::size_t chunk) {

@@ -105,6 +105,16 @@ std::string Session::thread_level() const {
   }
 }
 
+Failure plain_failure(std::exception_ptr exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& error) {
+    return {1, error.what()};
+  } catch (...) {
+    return {1, "an unknown exception"};
+  }
+}
+
 int run_session(int argc, char** argv, const std::function<int(Communicator&)>& body,
                 const std::function<Failure(std::exception_ptr)>& explain) {
   Session session(argc, argv);

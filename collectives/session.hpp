@@ -30,6 +30,9 @@ struct Failure {
   std::string message;
 };
 
+// The words of a std::exception, and exit code 1.
+Failure plain_failure(std::exception_ptr exception);
+
 // Runs `body` inside a session and returns the process's exit code. An exception that reaches the
 // top ends the job:
 //  * thrown by agree() (agreement.hpp), it is the same on every rank: rank 0 prints "rubato:
@@ -40,6 +43,6 @@ struct Failure {
 //    (MPI_Abort), because the others may be waiting for it. With one rank the first form is used.
 // `explain` turns a foreign exception into a Failure.
 int run_session(int argc, char** argv, const std::function<int(Communicator&)>& body,
-                const std::function<Failure(std::exception_ptr)>& explain);
+                const std::function<Failure(std::exception_ptr)>& explain = plain_failure);
 
 }  // namespace rubato::collectives
