@@ -12,11 +12,11 @@ namespace rubato::data {
 
 struct DataOptions {
   std::string spec;  // "digits", "fashion-mnist:DIR", "csv:FILE", ... (see describe_data_specs)
-  std::optional<std::string> test_spec;  // a source of its own for the test set
-  std::optional<std::size_t>
-      test_every;  // every K-th sample (index mod K = K-1) tests, the others train
-  std::optional<std::string>
-      label_column;  // csv only: name or 0-based number; default the last column
+  std::optional<std::string> test_spec = {};  // a source of its own for the test set
+  std::optional<std::size_t> test_every =
+      {};  // every K-th sample (index mod K = K-1) tests, the others train
+  std::optional<std::string> label_column =
+      {};  // csv only: name or 0-based number; default the last column
 };
 
 struct DataSource {

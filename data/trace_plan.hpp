@@ -63,8 +63,8 @@ struct PlanOptions {
   std::uint64_t minibatch = 0;  // b
   TraceEnd trace_end = TraceEnd::error;
   EpochEnd epoch_end = EpochEnd::drop;
-  std::optional<std::uint64_t> epochs;   // end after so many epochs
-  std::optional<std::uint64_t> updates;  // end after so many updates
+  std::optional<std::uint64_t> epochs = {};   // end after so many epochs
+  std::optional<std::uint64_t> updates = {};  // end after so many updates
   // Neither: to the end of the trace. An endless trace, also under repeat_last, then needs another
   // end: the caller's.
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 
 #include "collectives/node_barrier.hpp"
@@ -33,15 +32,13 @@ std::span<float> aligned(std::vector<float>& storage, std::size_t elements) {
 }  // namespace
 
 Replica::Replica(const collectives::Topology& topology, std::unique_ptr<nn::Model> model,
-                 std::shared_ptr<const data::Dataset> training_set,
-                 std::vector<std::string> optimizer_state_names, Options options)
+                 std::vector<std::string> optimizer_state_names, std::uint64_t seed)
     : model_(std::move(model)),
       state_names_(std::move(optimizer_state_names)),
-      options_(options),
+      seed_(seed),
       memory_(topology, shared_bytes(topology, model_->layout(), state_names_.size())),
       gradient_storage_(model_->layout().total_elements() + alignment_bytes / sizeof(float)),
-      gradient_(aligned(gradient_storage_, model_->layout().total_elements())),
-      prefetcher_(std::move(training_set), options.order, options.seed, options.minibatch) {
+      gradient_(aligned(gradient_storage_, model_->layout().total_elements())) {
   const nn::Layout& layout = model_->layout();
   std::span<float> rest = memory_.region_as<float>(0);
   shared_.parameters = rest.first(layout.total_elements());
@@ -50,17 +47,13 @@ Replica::Replica(const collectives::Topology& topology, std::unique_ptr<nn::Mode
     shared_.optimizer_state.push_back(rest.first(layout.parameter_elements()));
     rest = rest.subspan(layout.parameter_elements());
   }
-  if (topology.node().rank() == 0) model_->initialize(shared_.parameters, options.seed);
+  if (topology.node().rank() == 0) model_->initialize(shared_.parameters, seed);
   topology.node().barrier();
   use_new_weights();
 }
 
-nn::MinibatchLoss Replica::run(const data::Minibatch& minibatch) {
-  const data::LoadedMinibatch loaded = prefetcher_.next();
-  if (!(loaded.minibatch == minibatch)) {
-    throw std::logic_error("the prefetched minibatch is not the one to run");
-  }
-  const nn::MinibatchKey key{options_.seed, minibatch.epoch, minibatch.index};
+nn::MinibatchLoss Replica::run(const data::LoadedMinibatch& loaded) {
+  const nn::MinibatchKey key{seed_, loaded.minibatch.epoch, loaded.minibatch.index};
   return model_->gradient({loaded.inputs, loaded.labels, key}, gradient_);
 }
 

@@ -13,9 +13,7 @@
 
 #include "collectives/node_memory.hpp"
 #include "collectives/topology.hpp"
-#include "data/dataset.hpp"
 #include "data/prefetcher.hpp"
-#include "data/trace_plan.hpp"
 #include "nn/model.hpp"
 #include "optim/gradient_sync.hpp"
 #include "optim/slice_update.hpp"
@@ -24,26 +22,14 @@ namespace rubato::runtime {
 
 class Replica {
  public:
-  struct Options {
-    std::uint64_t seed = 42;
-    data::OrderKind order = data::OrderKind::torch;
-    std::uint64_t minibatch = 32;  // the largest minibatch
-  };
-
   // Collective. Fills the weights with the model's initial values for the seed, the optimizer state
   // with zeros.
   Replica(const collectives::Topology& topology, std::unique_ptr<nn::Model> model,
-          std::shared_ptr<const data::Dataset> training_set,
-          std::vector<std::string> optimizer_state_names, Options options);
+          std::vector<std::string> optimizer_state_names, std::uint64_t seed);
 
-  // Queues minibatches to be assembled beside the computation; run() takes them in the same order.
-  void prefetch(std::span<const data::Minibatch> minibatches) { prefetcher_.request(minibatches); }
-  void forget_prefetched() { prefetcher_.clear(); }
-
-  // Runs the next queued minibatch, which must be `minibatch`, forward and backward: gradient()
-  // holds the sum over its samples.
-  nn::MinibatchLoss run(const data::Minibatch& minibatch);
-  std::span<const float> gradient() const noexcept { return gradient_; }
+  // Runs a minibatch forward and backward: gradient() then holds the sum over its samples.
+  nn::MinibatchLoss run(const data::LoadedMinibatch& loaded);
+  std::span<float> gradient() const noexcept { return gradient_; }
 
   // To be called on every rank after the weights have changed (and a barrier has passed).
   void use_new_weights();
@@ -56,12 +42,11 @@ class Replica {
  private:
   std::unique_ptr<nn::Model> model_;
   std::vector<std::string> state_names_;
-  Options options_;
+  std::uint64_t seed_;
   collectives::NodeMemory memory_;
   optim::SharedState shared_;
   std::vector<float> gradient_storage_;
   std::span<float> gradient_;
-  data::Prefetcher prefetcher_;
 };
 
 // The model's layout in the terms of the gradient sync.

@@ -22,9 +22,11 @@
 namespace rubato::runtime {
 
 TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
-                     optim::GradientSync& sync, optim::ElasticOptimizer& optimizer, Options options)
+                     data::Prefetcher& loader, optim::GradientSync& sync,
+                     optim::ElasticOptimizer& optimizer, Options options)
     : topology_(topology),
       replica_(replica),
+      loader_(loader),
       sync_(sync),
       optimizer_(optimizer),
       options_(std::move(options)) {}
@@ -38,7 +40,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   const bool is_repeated = !sums.stands;
   while (!sums.stands) {
     sync_.barrier();
-    replica_.forget_prefetched();
+    loader_.clear();
     is_prefetched_ = false;
     prepare_data(update, upcoming);
     run_substeps(update);
@@ -81,8 +83,8 @@ std::vector<data::Minibatch> TrainStep::minibatches_of_mine(
 
 void TrainStep::prepare_data(const data::PlannedUpdate& update,
                              const data::PlannedUpdate* upcoming) {
-  if (!is_prefetched_) replica_.prefetch(minibatches_of_mine(update));
-  if (upcoming != nullptr) replica_.prefetch(minibatches_of_mine(*upcoming));
+  if (!is_prefetched_) loader_.request(minibatches_of_mine(update));
+  if (upcoming != nullptr) loader_.request(minibatches_of_mine(*upcoming));
   is_prefetched_ = upcoming != nullptr;
 }
 
@@ -91,7 +93,7 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
   for (std::size_t slot : data::substeps_of(options_.assignment, topology_.all().rank(),
                                             topology_.all().size(), update.minibatches.size())) {
     const data::Minibatch& minibatch = update.minibatches[slot];
-    const nn::MinibatchLoss loss = replica_.run(minibatch);
+    const nn::MinibatchLoss loss = replica_.run(loader_.next());
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct}, replica_.gradient());
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/topology.hpp"
+#include "data/prefetcher.hpp"
 #include "data/substep_plan.hpp"
 #include "data/trace_plan.hpp"
 #include "optim/elastic_optimizer.hpp"
@@ -21,11 +22,12 @@ class TrainStep {
   struct Options {
     data::Assignment assignment = data::Assignment::blocked;
     std::uint64_t epoch_samples = 0;  // samples that an epoch gives, to tell the position in it
-    std::vector<std::string> shadow_rules;  // rules whose rate is reported beside the chosen one
+    std::vector<std::string> shadow_rules =
+        {};  // rules whose rate is reported beside the chosen one
   };
 
-  TrainStep(const collectives::Topology& topology, Replica& replica, optim::GradientSync& sync,
-            optim::ElasticOptimizer& optimizer, Options options);
+  TrainStep(const collectives::Topology& topology, Replica& replica, data::Prefetcher& loader,
+            optim::GradientSync& sync, optim::ElasticOptimizer& optimizer, Options options);
 
   // Collective. Carries out `update`, and has the data of the one after it (or none) prepared
   // meanwhile. Throws NonFiniteGradient or RunError on all ranks alike; the weights are then those
@@ -41,6 +43,7 @@ class TrainStep {
 
   const collectives::Topology& topology_;
   Replica& replica_;
+  data::Prefetcher& loader_;
   optim::GradientSync& sync_;
   optim::ElasticOptimizer& optimizer_;
   Options options_;

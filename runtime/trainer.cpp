@@ -94,15 +94,16 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options, con
       topology_.all(), [this] { open_inputs(); }, explain_);
   require_same_everywhere();
   describe_run();
-  const Replica::Options replica_options{options_.seed, options_.order, options_.minibatch};
-  replica_ = std::make_unique<Replica>(topology_, std::move(model_), source_.train,
-                                       optimizer_->inner().state_names(), replica_options);
+  replica_ = std::make_unique<Replica>(topology_, std::move(model_),
+                                       optimizer_->inner().state_names(), options_.seed);
+  loader_ = std::make_unique<data::Prefetcher>(source_.train, options_.order, options_.seed,
+                                               options_.minibatch);
   const nn::Layout& layout = replica_->layout();
   sync_ = std::make_unique<optim::GradientSync>(
       topology_, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
       options_.sum, options_.allreduce);
   step_ = std::make_unique<TrainStep>(
-      topology_, *replica_, *sync_, *optimizer_,
+      topology_, *replica_, *loader_, *sync_, *optimizer_,
       TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules});
   if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test);
 }

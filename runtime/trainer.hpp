@@ -58,6 +58,7 @@ class Trainer {
   std::unique_ptr<optim::ElasticOptimizer> optimizer_;
   std::unique_ptr<nn::Model> model_;  // until the replica takes it
   std::unique_ptr<Replica> replica_;
+  std::unique_ptr<data::Prefetcher> loader_;
   std::unique_ptr<optim::GradientSync> sync_;
   std::unique_ptr<TrainStep> step_;
   std::unique_ptr<Evaluator> evaluator_;
