@@ -16,21 +16,25 @@ namespace {
 
 namespace po = boost::program_options;
 
-// The table in Boost's words: all values are text. A flag takes a value only in the form
-// --flag=false.
+// The table in Boost's words: all values are text.
 po::options_description describe(const std::vector<Option>& options) {
   po::options_description description;
   for (const auto& option : options) {
-    auto* semantic = po::value<std::string>();
-    if (option.kind == OptionKind::flag) semantic->implicit_value("true");
-    description.add_options()(option.name.c_str(), semantic);
+    description.add_options()(option.name.c_str(), po::value<std::string>());
   }
   return description;
 }
 
-std::string value_of(const po::option& word) {
-  if (!word.value.empty()) return word.value.front();
-  return "true";  // only a flag may come without a value
+// Flags spelt out, --flag as --flag=true, lest Boost take the word that follows for their value.
+std::vector<std::string> with_flags_spelt_out(std::vector<std::string> arguments,
+                                              const std::vector<Option>& options) {
+  for (auto& word : arguments) {
+    const auto is_this_flag = [&](const Option& option) {
+      return option.kind == OptionKind::flag && word == "--" + option.name;
+    };
+    if (std::any_of(options.begin(), options.end(), is_this_flag)) word += "=true";
+  }
+  return arguments;
 }
 
 std::string read_config(const std::string& file) {
@@ -113,7 +117,8 @@ Options OptionTable::parse(const std::vector<std::string>& arguments) const {
 void OptionTable::take_command_line(const std::vector<std::string>& arguments,
                                     Options& options) const {
   const auto description = describe(options_);
-  for (const auto& word : split_command_line(arguments, description).options) {
+  const auto words = with_flags_spelt_out(arguments, options_);
+  for (const auto& word : split_command_line(words, description).options) {
     if (word.string_key.empty()) {
       options.positionals_.push_back(word.value.front());
     } else if (word.unregistered) {
@@ -122,7 +127,7 @@ void OptionTable::take_command_line(const std::vector<std::string>& arguments,
                        (close ? "; did you mean --" + *close + "?"
                               : "; see `rubato " + about_.command + " --help`"));
     } else {
-      set(options, word.string_key, value_of(word), ValueSource::command_line);
+      set(options, word.string_key, word.value.front(), ValueSource::command_line);
     }
   }
   check_positionals(options);
@@ -132,12 +137,13 @@ void OptionTable::take_config(const std::string& file, Options& options) const {
   const auto description = describe(options_);
   try {
     for (const auto& word : split_config(file, description).options) {
-      if (word.unregistered || word.string_key == "config") {
+      if (word.string_key == "config") throw UsageError("config: a file cannot name another");
+      if (word.unregistered) {
         const auto close = nearest(word.string_key, names());
         throw UsageError("unknown key \"" + word.string_key + "\"" +
                          (close ? "; did you mean \"" + *close + "\"?" : ""));
       }
-      set(options, word.string_key, value_of(word), ValueSource::config_file);
+      set(options, word.string_key, word.value.front(), ValueSource::config_file);
     }
   } catch (const UsageError& error) {
     throw data::ContentError(file + ": " + error.what());

@@ -91,9 +91,9 @@ bool asks_for_help(int argc, char** argv);
 class OptionTable {
  public:
   struct About {
-    std::string command;        // "plan", "trace show"
-    std::string summary;        // one sentence
-    std::string example;        // a command line
+    std::string command = {};   // "plan", "trace show"
+    std::string summary = {};   // one sentence
+    std::string example = {};   // a command line
     std::string notes = {};     // printed after the options
     bool reads_config = false;  // adds --config FILE.ini; the command line wins over the file
     // Sets of options of which one source may give only one; one on the command line puts the

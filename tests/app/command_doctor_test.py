@@ -1,0 +1,58 @@
+"""rubato doctor, without mpirun and (where the launcher is given) with it."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from rubato_command import CommandTest
+
+LAUNCHER = os.environ["RUBATO_MPIEXEC"]
+
+
+class Doctor(CommandTest):
+    def mpirun(self, ranks, *arguments):
+        return subprocess.run(
+            [LAUNCHER, "-q", "-n", str(ranks), os.environ["RUBATO_COMMAND"], "doctor", *arguments],
+            capture_output=True, text=True, timeout=60, check=False)
+
+    def test_alone_it_finds_one_rank_and_says_what_runs(self):
+        report = self.succeed("doctor", "--format", "json").json()
+        self.assertEqual(report["ranks"], 1)
+        self.assertRegex(report["mpi"], r"\d+\.\d+")
+        self.assertRegex(report["hdf5"], r"^\d+\.\d+\.\d+$")
+        self.assertIn(report["thread_level"], ["funneled", "serialized", "multiple"])
+        self.assertRegex(report["kernels"], r"^(Eigen|oneDNN) \d+\.\d+\.\d+, \w+$")
+        self.assertEqual(set(report["hosts"][0]["ranks"][0]["cores"]), os.sched_getaffinity(0))
+
+    def test_ranks_are_counted_and_named(self):
+        done = self.mpirun(3, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["ranks"], 3)
+        ranks = [rank["rank"] for host in report["hosts"] for rank in host["ranks"]]
+        self.assertEqual(sorted(ranks), [0, 1, 2])
+        self.assertEqual(report["hosts"][0]["oversubscribed"], 3 > report["hosts"][0]["cores"])
+        for check in report["checks"]:
+            self.assertTrue(check["ok"], check)
+
+    def test_more_ranks_than_cores_are_noted_with_the_cure(self):
+        ranks = (os.cpu_count() or 1) + 1
+        if ranks > 9:
+            self.skipTest("this machine has too many cores to exceed them")
+        done = self.mpirun(ranks)
+        self.assertIn(f"{ranks} ranks on", done.stdout)
+        self.assertIn("to do: start at most as many ranks as there are cores", done.stdout)
+
+    def test_a_wrong_option_is_one_sentence_of_all_ranks(self):
+        done = self.mpirun(2, "--formt", "json")
+        self.assertEqual(done.returncode, 64)
+        self.assertEqual(done.stderr,
+                         "rubato: unknown option --formt; did you mean --format?\n")
+
+    def test_help_starts_no_mpi(self):
+        self.assertIn("mpirun -q -n 4 rubato doctor", self.succeed("doctor", "--help").output)
+
+
+if __name__ == "__main__":
+    unittest.main()

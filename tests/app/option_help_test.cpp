@@ -1,0 +1,40 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "option_tables.hpp"
+
+namespace rubato::app {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Help, HasOptionsByGroupWithDefaultsChoicesAndAnExample) {
+  const std::string help = small_table().help();
+  EXPECT_THAT(help, HasSubstr("rubato tune: a test.\n\nUsage: rubato tune FILE [options]\n"));
+  EXPECT_THAT(help, HasSubstr("\nBatch:\n  --trace FILE                a file\n"));
+  EXPECT_THAT(help, HasSubstr("linear, root (default linear)"));
+  EXPECT_THAT(help, HasSubstr("(default 0.1)"));
+  EXPECT_THAT(help, HasSubstr("--config FILE.ini"));
+  EXPECT_THAT(help, HasSubstr("\nExample:\n  rubato tune\n"));
+}
+
+TEST(Help, BreaksLongDescriptionsAtAHundredColumns) {
+  std::string words;
+  for (int i = 0; i < 60; ++i) words += "word" + std::to_string(i) + " ";
+  const OptionTable table({.command = "tune"}, {{.name = "a-very-long-name-of-an-option",
+                                                 .value_name = "VALUE",
+                                                 .group = "G",
+                                                 .description = words}});
+  std::istringstream lines(table.help());
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+  EXPECT_LE(longest, 100U);
+  EXPECT_GT(longest, 90U);
+  EXPECT_THAT(table.help(), HasSubstr("word59\n"));
+}
+
+}  // namespace
+}  // namespace rubato::app

@@ -1,0 +1,90 @@
+// A command line and a configuration file become values. More complaints: bad_input_test.py.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "app/failure.hpp"
+#include "app/options.hpp"
+#include "data/errors.hpp"
+#include "option_tables.hpp"
+
+namespace rubato::app {
+namespace {
+
+using testing::HasSubstr;
+using testing::StrEq;
+using testing::ThrowsMessage;
+
+class ConfigFile : public testing::Test {
+ protected:
+  // The values of `line`, after --config with a file of this text.
+  Options with(const std::string& text, std::vector<std::string> line = {}) {
+    std::ofstream(file_) << text;
+    line.insert(line.begin(), {"--config", file_});
+    return parse(line);
+  }
+  std::string file_ = (std::filesystem::path(testing::TempDir()) / "option_table.ini").string();
+};
+
+TEST_F(ConfigFile, FillsInWhatTheCommandLineLeavesOpen) {
+  const auto options = with("# a comment\nlr = 0.5\nrule = root\nnesterov = true\n",
+                            {"--lr", "0.25", "--nesterov=false"});
+  EXPECT_EQ(options.number("lr"), 0.25);
+  EXPECT_EQ(options.text("rule"), "root");
+  EXPECT_FALSE(options.flag("nesterov"));
+  EXPECT_TRUE(options.is_given("rule"));
+}
+
+TEST_F(ConfigFile, GivesWayWhereTheCommandLineNamesAnAlternative) {
+  const auto options = with("batch-size = 64\n", {"--trace", "new.csv"});
+  EXPECT_EQ(options.text("trace"), "new.csv");
+  EXPECT_FALSE(options.has_value("batch-size"));
+}
+
+TEST_F(ConfigFile, IsRefusedWithItsNameAndTheCulprit) {
+  const auto expect = [&](const std::string& text, const std::string& words) {
+    EXPECT_THAT([&] { with(text); },
+                ThrowsMessage<data::ContentError>(StrEq(file_ + ": " + words)));
+  };
+  expect("rlue = root\n", "unknown key \"rlue\"; did you mean \"rule\"?");
+  expect("wibbly = 1\n", "unknown key \"wibbly\"");
+  expect("[rate]\nlr = 1\n", "unknown key \"rate.lr\"");
+  expect("config = other.ini\n", "config: a file cannot name another");
+  expect("lr = nan\n", "lr nan: expected a positive number");
+  expect("lr = 1\nlr = 2\n", "lr is given twice; give it once");
+  expect("lr =\n", "lr: a value is missing");
+  expect("rule = rot\n", "unknown rule \"rot\": did you mean \"root\"? (valid: linear, root)");
+  expect("some words\n", "\"some words\": expected a line NAME = VALUE");
+}
+
+TEST_F(ConfigFile, MayNotGiveTwoAlternatives) {
+  EXPECT_THROW(with("batch-size = 64\ntrace = a.csv\n"), UsageError);
+}
+
+TEST(MissingConfigFile, IsMissing) {
+  EXPECT_THAT(
+      [] {
+        parse({"--config", "nowhere.ini"});
+      },
+      ThrowsMessage<data::MissingFileError>(HasSubstr("nowhere.ini")));
+}
+
+TEST(OptionTable, TakesAValueThatBeginsWithOneDash) {
+  EXPECT_EQ(parse({"--trace", "-"}).text("trace"), "-");
+}
+
+TEST(OptionTable, SeesHelpAnywhereAndThenNothingElse) {
+  EXPECT_TRUE(parse({"--frobnicate", "-h"}).wants_help());
+  EXPECT_FALSE(parse({"--trace", "h"}).wants_help());
+  std::array<char*, 3> line{const_cast<char*>("rubato"), const_cast<char*>("tune"),
+                            const_cast<char*>("--help")};
+  EXPECT_TRUE(asks_for_help(3, line.data()));
+  EXPECT_FALSE(asks_for_help(2, line.data()));
+}
+
+}  // namespace
+}  // namespace rubato::app
