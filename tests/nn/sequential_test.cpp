@@ -108,7 +108,8 @@ TEST(Sequential, HistoryLeavesNoTraceInTheBits) {
     const std::vector<float> parameters = copy_of(used.parameters());
     for (float& value : used.parameters()) value = value * 1.5F + 0.125F;
     used.compute(9, {1, 2, 3});
-    used.compute(2, {4, 5, 6});
+    used.compute(4, {4, 5, 6});
+    used.compute(2, {7, 8, 9});
     used.model().evaluate(used.inputs(), used.labels());
     std::copy(parameters.begin(), parameters.end(), used.parameters().begin());
     EXPECT_EQ(used.compute(4).loss_sum, loss);
