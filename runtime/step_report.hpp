@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "data/trace_plan.hpp"
+#include "optim/elastic_optimizer.hpp"
+#include "optim/gradient_sync.hpp"
+
 namespace rubato::runtime {
 
 struct ShadowRate {
@@ -42,5 +46,11 @@ struct EvaluationReport {
   std::uint64_t samples = 0;  // of the test set
   double seconds = 0;
 };
+
+// The report of an update just decided; `seconds` and `was_repeated` are the caller's to fill in.
+StepReport step_report(const data::PlannedUpdate& update, const optim::UpdateSums& sums,
+                       const optim::ElasticOptimizer::Decision& decision,
+                       const optim::ElasticOptimizer& optimizer,
+                       const std::vector<std::string>& shadow_rules);
 
 }  // namespace rubato::runtime

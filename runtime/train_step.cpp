@@ -36,7 +36,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   prepare_data(update, upcoming);
 
   run_substeps(update);
-  optim::UpdateSums sums = sync_.sum(update.batch_size);
+  optim::UpdateSums sums = sum_over_ranks(update);
   const bool is_repeated = !sums.stands;
   while (!sums.stands) {
     sync_.barrier();
@@ -44,12 +44,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
     is_prefetched_ = false;
     prepare_data(update, upcoming);
     run_substeps(update);
-    sums = sync_.sum(update.batch_size);
-  }
-  if (!std::isfinite(sums.loss_sum)) {
-    throw RunError("update " + std::to_string(update.begin.update + 1) +
-                   ": the loss is not finite: training has diverged (a lower learning rate, or a "
-                   "warm-up, may help)");
+    sums = sum_over_ranks(update);
   }
 
   const double epoch_fraction =
@@ -65,7 +60,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   sync_.barrier();
   replica_.use_new_weights();
 
-  StepReport report = this->report(update, sums, decision);
+  StepReport report = step_report(update, sums, decision, optimizer_, options_.shadow_rules);
   report.was_repeated = is_repeated;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
@@ -98,30 +93,17 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
   }
 }
 
-StepReport TrainStep::report(const data::PlannedUpdate& update, const optim::UpdateSums& sums,
-                             const optim::ElasticOptimizer::Decision& decision) const {
-  const auto samples = static_cast<double>(sums.samples);
-  StepReport report{.update = update.end.update,
-                    .epoch = update.begin.epoch,
-                    .batch_size = update.batch_size,
-                    .substeps = update.minibatches.size(),
-                    .samples = update.end.samples,
-                    .learning_rate = decision.rate.learning_rate * decision.rate.gradient_scale,
-                    .learning_rate_factor = decision.factor,
-                    .gain = decision.gain,
-                    .scaled_updates = optimizer_.progress(),
-                    .loss = sums.loss_sum / samples,
-                    .accuracy = static_cast<double>(sums.correct) / samples,
-                    .gradient_square = optimizer_.noise().square(),
-                    .gradient_variance = optimizer_.noise().variance(),
-                    .noise_scale = optimizer_.noise().noise_scale(),
-                    .seconds = 0,
-                    .was_repeated = false,
-                    .shadow_rates = {}};
-  for (const std::string& rule : options_.shadow_rules) {
-    report.shadow_rates.push_back({rule, optimizer_.shadow_rate(rule)});
+optim::UpdateSums TrainStep::sum_over_ranks(const data::PlannedUpdate& update) {
+  const std::string name = "update " + std::to_string(update.end.update) + ": ";
+  try {
+    const optim::UpdateSums sums = sync_.sum(update.batch_size);
+    if (std::isfinite(sums.loss_sum)) return sums;
+  } catch (const optim::NonFiniteGradient& error) {
+    throw RunError(name + error.what());
   }
-  return report;
+  throw RunError(name +
+                 "the loss is not finite: training has diverged (a lower learning rate, or "
+                 "a warm-up, may help)");
 }
 
 }  // namespace rubato::runtime

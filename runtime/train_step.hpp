@@ -30,7 +30,7 @@ class TrainStep {
             optim::GradientSync& sync, optim::ElasticOptimizer& optimizer, Options options);
 
   // Collective. Carries out `update`, and has the data of the one after it (or none) prepared
-  // meanwhile. Throws NonFiniteGradient or RunError on all ranks alike; the weights are then those
+  // meanwhile. Throws RunError on all ranks alike; the weights are then those
   // before the update.
   StepReport run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
 
@@ -38,8 +38,7 @@ class TrainStep {
   std::vector<data::Minibatch> minibatches_of_mine(const data::PlannedUpdate& update) const;
   void prepare_data(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
   void run_substeps(const data::PlannedUpdate& update);
-  StepReport report(const data::PlannedUpdate& update, const optim::UpdateSums& sums,
-                    const optim::ElasticOptimizer::Decision& decision) const;
+  optim::UpdateSums sum_over_ranks(const data::PlannedUpdate& update);
 
   const collectives::Topology& topology_;
   Replica& replica_;

@@ -3,12 +3,8 @@
 // Then updates, an evaluation whenever an epoch is complete.
 #include "runtime/trainer.hpp"
 
-#include <gnu/libc-version.h>
-
 #include <algorithm>
 #include <chrono>
-#include <ctime>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -20,7 +16,7 @@
 #include "runtime/committed_file.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/metrics_file.hpp"
-#include "runtime/version.hpp"
+#include "runtime/run_context.hpp"
 
 namespace rubato::runtime {
 
@@ -35,31 +31,6 @@ double seconds_since(Clock::time_point start) {
 data::BatchTrace open_trace(const RunOptions& options) {
   return options.trace_file.empty() ? data::BatchTrace::constant(options.batch_size)
                                     : data::BatchTrace::from_csv(options.trace_file);
-}
-
-template <class T>
-std::string joined(const std::vector<T>& items) {
-  std::ostringstream text;
-  for (std::size_t i = 0; i < items.size(); ++i) text << (i > 0 ? ", " : "") << items[i];
-  return text.str();
-}
-
-std::string describe(const nn::Kernels& kernels) {
-  return kernels.backend + ", " + kernels.version + ", " + kernels.isa;
-}
-
-std::string describe(const data::Standardisation& standardisation) {
-  return "x * " + joined(std::vector{standardisation.scale}) + " - (" +
-         joined(standardisation.mean) + ") / (" + joined(standardisation.deviation) + ")";
-}
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::string text(sizeof "2000-01-01T00:00:00Z", '\0');
-  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
-  return text;
 }
 
 // What a run leaves in its directory, removed when it may be overwritten.
@@ -136,17 +107,9 @@ void Trainer::open_inputs() {
 }
 
 void Trainer::require_same_everywhere() const {
-  const nn::Kernels kernels = nn::kernels(nn::backend(options_.backend));
-  collectives::require_same(
-      topology_.all(),
-      {{"the version of Rubato", std::string(version) + " " + std::string(revision)},
-       {"the compiler", std::string(compiler) + " " + std::string(flags)},
-       {"the C library", ::gnu_get_libc_version()},
-       {"the kernels", describe(kernels)},
-       {"the options", options_.configuration},
-       {"the model's layout", model_->layout().description()},
-       {"the number of training samples", std::to_string(source_.train->size())},
-       {"the data's standardisation", describe(source_.standardisation)}});
+  std::vector<collectives::NamedValue> values = agreed_values(options_, source_);
+  values.push_back({"the model's layout", model_->layout().description()});
+  collectives::require_same(topology_.all(), values);
 }
 
 void Trainer::describe_run() {
@@ -159,22 +122,18 @@ void Trainer::describe_run() {
   facts_.total_updates = plan_->total_updates();
   facts_.total_samples = plan_->total_samples();
   facts_.warnings = plan_->trace().warnings();
-  facts_.context = {{"version", std::string(version)},
-                    {"revision", std::string(revision)},
-                    {"compiler", std::string(compiler)},
-                    {"build_type", std::string(build_type)},
-                    {"flags", std::string(flags)},
-                    {"kernels", describe(nn::kernels(nn::backend(options_.backend)))},
-                    {"started", now_utc()},
-                    {"hosts", joined(topology_.hosts())},
-                    {"ranks_per_host", joined(topology_.ranks_per_node())},
-                    {"data", source_.name},
-                    {"standardisation", describe(source_.standardisation)},
-                    {"model", options_.model},
-                    {"configuration", options_.configuration}};
+  facts_.context = run_context(options_, topology_, source_);
 }
 
 RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
+  try {
+    return train(logs);
+  } catch (const RunError&) {  // the same on every rank
+    throw collectives::AgreedFailure(explain_(std::current_exception()));
+  }
+}
+
+RunEnd Trainer::train(const std::vector<RunLog*>& logs) {
   std::optional<MetricsFile> metrics;
   std::vector<RunLog*> listeners;
   collectives::agree(

@@ -43,6 +43,7 @@ class Trainer {
 
  private:
   void open_inputs();
+  RunEnd train(const std::vector<RunLog*>& logs);
   void require_same_everywhere() const;
   void describe_run();
   void prepare_output();

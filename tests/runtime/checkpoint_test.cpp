@@ -1,0 +1,89 @@
+// A checkpoint read back is the state that was written; anything else is refused with a sentence.
+#include "runtime/checkpoint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "data/errors.hpp"
+#include "data/hdf5_handle.hpp"
+#include "runtime/checkpoint_hdf5.hpp"
+#include "runtime/committed_file.hpp"
+#include "tests/runtime/example_state.hpp"
+#include "tests/runtime/temporary_directory.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+using testing::example_state;
+using ::testing::HasSubstr;
+
+class CheckpointTest : public ::testing::Test {
+ protected:
+  std::string refusal() const {
+    try {
+      read_checkpoint(file);
+    } catch (const data::ContentError& error) {
+      return error.what();
+    }
+    return {};
+  }
+  testing::TemporaryDirectory directory;
+  std::filesystem::path file = directory.path() / "ckpt-12.h5";
+};
+
+TEST_F(CheckpointTest, IsReadBackAsItWasWritten) {
+  write_checkpoint(file, example_state(), {{"hosts", "a, b"}});
+  const TrainingState state = read_checkpoint(file);
+  EXPECT_EQ(state.cursor, example_state().cursor);
+  EXPECT_EQ(state.rule, "adascale");
+  EXPECT_EQ(state_digest(state), state_digest(example_state()));
+}
+
+TEST_F(CheckpointTest, TheContextIsNotPartOfTheState) {
+  write_checkpoint(file, example_state(), {{"hosts", "a, b"}});
+  const std::string digest = state_digest(read_checkpoint(file));
+  write_checkpoint(file, example_state(), {{"hosts", "c"}});
+  EXPECT_EQ(state_digest(read_checkpoint(file)), digest);
+}
+
+TEST_F(CheckpointTest, AStateWithoutOptimizerOrUnitsIsWhole) {
+  TrainingState state = example_state();
+  state.optimizer.clear();
+  state.exact_exponents.clear();
+  write_checkpoint(file, state, {});
+  EXPECT_EQ(state_digest(read_checkpoint(file)), state_digest(state));
+}
+
+TEST_F(CheckpointTest, DamageIsSeenBeforeHdf5SeesIt) {
+  write_checkpoint(file, example_state(), {});
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekp(1000);
+  stream.put('\xff');
+  stream.close();
+  EXPECT_THAT(refusal(), HasSubstr("does not match its checksum"));
+}
+
+TEST_F(CheckpointTest, AnotherFileWithAChecksumIsNotACheckpoint) {
+  const std::string text = "not HDF5";
+  commit_file_with_checksum(file, std::as_bytes(std::span<const char>(text)));
+  EXPECT_THAT(refusal(), HasSubstr("not a checkpoint"));
+  EXPECT_THAT(refusal(), HasSubstr(file.string()));
+}
+
+TEST_F(CheckpointTest, AnotherFormatVersionIsRefusedNamingBoth) {
+  const data::Hdf5Handle image = data::create_hdf5_image();
+  hdf5::write_text(image, "format", "rubato-checkpoint");
+  hdf5::write_unsigned(image, "format_version", 2);
+  commit_file_with_checksum(file, data::hdf5_image_bytes(image));
+  EXPECT_THAT(refusal(), HasSubstr("format version 2; this program reads 1"));
+}
+
+TEST(CheckpointPath, NamesTheUpdate) {
+  EXPECT_EQ(checkpoint_path("runs/a", 140), "runs/a/checkpoints/ckpt-140.h5");
+}
+
+}  // namespace
+}  // namespace rubato::runtime

@@ -1,0 +1,137 @@
+// The promise: the same bits for any number of ranks. Each case trains twice, once on rank 0 alone
+// and once on all ranks, and compares the digests of the whole training state: weights, running
+// statistics, optimizer, rule, position.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/runtime/small_runs.hpp"
+#include "tests/runtime/temporary_directory.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+using collectives::AllreduceAlgorithm;
+using collectives::Communicator;
+
+// Batches that leave ranks idle, that are no multiple of the minibatch, that jump.
+constexpr const char* uneven_trace =
+    "step,batchsize\n0,8\n1,40\n2,3\n3,64\n4,17\n5,8\n6,100\n7,1\n8,24\n9,60\n10,9\n11,128\n";
+
+class PromiseTest : public ::testing::Test {
+ protected:
+  PromiseTest() {
+    if (world.rank() == 0) {
+      directory = std::make_unique<testing::TemporaryDirectory>();
+      std::ofstream(directory->path() / "trace.csv") << uneven_trace;
+    }
+    trace_file =
+        world.broadcast(directory ? (directory->path() / "trace.csv").string() : std::string(), 0);
+  }
+  ~PromiseTest() override { world.barrier(); }
+
+  RunOptions uneven_run() const {
+    RunOptions options = testing::small_run();
+    options.trace_file = trace_file;
+    options.epochs.reset();
+    options.reference_batch = 16;
+    options.schedule.base_rate = 0.01;
+    return options;
+  }
+
+  void expect_same_result(const RunOptions& options, const std::string& label) {
+    std::string expected;
+    if (world.rank() == 0) expected = testing::digest_of_run(self, options);
+    expected = world.broadcast(expected, 0);
+    const std::string digest = testing::digest_of_run(world, options);
+    EXPECT_EQ(digest, expected) << label;
+  }
+
+  Communicator world = Communicator::world();
+  Communicator self = world.split(static_cast<int>(world.rank()), 0);
+  std::unique_ptr<testing::TemporaryDirectory> directory;
+  std::string trace_file;
+};
+
+TEST_F(PromiseTest, ForEveryRuleOptimizerAndMomentumForm) {
+  for (const char* rule : {"constant", "linear", "linear-momentum", "root", "adascale"}) {
+    for (const char* optimizer : {"sgd", "adam", "adamw"}) {
+      RunOptions options = uneven_run();
+      options.rule = rule;
+      options.optimizer.name = optimizer;
+      options.optimizer.weight_decay = 1e-3;
+      if (options.optimizer.name != "sgd") options.optimizer.momentum = 0;
+      expect_same_result(options, std::string(rule) + ", " + optimizer);
+    }
+  }
+  for (const auto form : {optim::MomentumForm::v, optim::MomentumForm::v_corrected}) {
+    RunOptions options = uneven_run();
+    options.optimizer.form = form;
+    expect_same_result(options, "momentum form");
+  }
+}
+
+TEST_F(PromiseTest, ForEveryAssignmentEpochEndAndAlgorithm) {
+  for (const auto assignment : {data::Assignment::blocked, data::Assignment::strided}) {
+    for (const auto epoch_end : {data::EpochEnd::drop, data::EpochEnd::carry}) {
+      for (const auto order : {data::OrderKind::torch, data::OrderKind::feistel}) {
+        for (const auto algorithm :
+             {AllreduceAlgorithm::automatic, AllreduceAlgorithm::library, AllreduceAlgorithm::ring,
+              AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::node_shared}) {
+          RunOptions options = uneven_run();
+          options.assignment = assignment;
+          options.epoch_end = epoch_end;
+          options.order = order;
+          options.allreduce = algorithm;
+          expect_same_result(options, to_string(assignment) + ", " + to_string(epoch_end) + ", " +
+                                          to_string(order) + ", " + to_string(algorithm));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PromiseTest, ForConvolutionsBatchNormAndDropout) {
+  for (const char* model : {"mnist", "mnist-tutorial"}) {
+    for (const char* backend : {"auto", "eigen"}) {
+      RunOptions options = uneven_run();
+      options.data.spec = "synthetic:samples=200,shape=1x28x28,classes=10";
+      options.model = model;
+      options.backend = backend;
+      options.rule = "adascale";
+      options.updates = 6;
+      expect_same_result(options, std::string(model) + ", " + backend);
+    }
+  }
+}
+
+TEST_F(PromiseTest, ForSchedulesThatCountInProgress) {
+  RunOptions options = uneven_run();
+  options.rule = "adascale";
+  options.schedule.name = "cosine";
+  options.schedule.unit = optim::ScheduleUnit::progress;
+  options.schedule.span = 20;
+  options.schedule.warmup_span = 5;
+  options.trace_end = data::TraceEnd::repeat_last;
+  options.until_progress = 15;
+  expect_same_result(options, "until progress");
+}
+
+// The test itself can tell: under the fast sum, the order of additions shows (except between one
+// rank and two by chance).
+TEST_F(PromiseTest, TheFastSumMakesNoSuchPromise) {
+  if (world.size() < 3) return;
+  RunOptions options = uneven_run();
+  options.sum = optim::SumKind::fast;
+  options.assignment = data::Assignment::strided;
+  const std::string together = testing::digest_of_run(world, options);
+  if (world.rank() == 0) {
+    EXPECT_NE(together, testing::digest_of_run(self, options));
+  }
+}
+
+}  // namespace
+}  // namespace rubato::runtime

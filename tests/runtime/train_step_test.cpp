@@ -1,0 +1,144 @@
+// One update against a plain program of the same thing: a model whose gradient is known in closed
+// form.
+#include "runtime/train_step.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "optim/scaling_rules.hpp"
+#include "runtime/errors.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+// Sample i is the number i.
+class Numbers final : public data::Dataset {
+ public:
+  std::size_t size() const override { return 100; }
+  data::SampleShape shape() const override { return {}; }
+  std::size_t classes() const override { return 2; }
+  void read(std::span<const std::uint64_t> indices, std::span<float> inputs,
+            std::span<std::int32_t> labels) const override {
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      inputs[i] = static_cast<float>(indices[i]);
+      labels[i] = 0;
+    }
+  }
+};
+
+// Loss of a sample x: w x, so the gradient's sum is the sum of the samples whatever w is. From
+// `bad_from` on it is NaN.
+class SumModel final : public nn::Model {
+ public:
+  explicit SumModel(float bad_from = std::numeric_limits<float>::infinity()) : bad_from_(bad_from) {
+    layout_.add_parameter("w", {1});
+  }
+  const nn::Layout& layout() const override { return layout_; }
+  void initialize(std::span<float> parameters, std::uint64_t) const override { parameters[0] = 1; }
+  void use_parameters(std::span<const float> parameters) override { w_ = parameters[0]; }
+  nn::MinibatchLoss gradient(const nn::MinibatchView& minibatch, std::span<float> out) override {
+    std::ranges::fill(out, 0.0F);
+    nn::MinibatchLoss loss;
+    for (const float x : minibatch.inputs) {
+      out[0] += x >= bad_from_ ? std::numeric_limits<float>::quiet_NaN() : x;
+      loss.loss_sum += w_ * x;
+    }
+    return loss;
+  }
+  nn::MinibatchLoss evaluate(std::span<const float>, std::span<const std::int32_t>) override {
+    return {};
+  }
+
+ private:
+  nn::Layout layout_;
+  float bad_from_;
+  float w_ = 0;
+};
+
+class TrainStepTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t minibatch = 4;
+  static constexpr double rate = 0.001;
+
+  void build(std::unique_ptr<nn::Model> model, data::BatchTrace trace) {
+    plan = std::make_unique<data::TracePlan>(
+        std::move(trace), data::PlanOptions{.samples = 100, .minibatch = minibatch});
+    auto sgd = optim::make_optimizer<float>({.name = "sgd"});
+    replica = std::make_unique<Replica>(topology, std::move(model), sgd->state_names(), 1);
+    loader = std::make_unique<data::Prefetcher>(std::make_shared<Numbers>(), data::OrderKind::torch,
+                                                1, minibatch);
+    optim::ScheduleOptions schedule;
+    schedule.base_rate = rate;
+    optimizer = std::make_unique<optim::LinearRuleOptimizer>(
+        std::move(sgd), optim::LearningRateSchedule(schedule),
+        optim::ElasticOptions{.reference_batch = 10});
+    const nn::Layout& layout = replica->layout();
+    sync = std::make_unique<optim::GradientSync>(
+        topology, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
+        optim::SumKind::exact, collectives::AllreduceAlgorithm::automatic);
+    step = std::make_unique<TrainStep>(topology, *replica, *loader, *sync, *optimizer,
+                                       TrainStep::Options{.epoch_samples = 100});
+  }
+
+  collectives::Communicator world = collectives::Communicator::world();
+  collectives::Topology topology{world};
+  std::unique_ptr<data::TracePlan> plan;
+  std::unique_ptr<Replica> replica;
+  std::unique_ptr<data::Prefetcher> loader;
+  std::unique_ptr<optim::ElasticOptimizer> optimizer;
+  std::unique_ptr<optim::GradientSync> sync;
+  std::unique_ptr<TrainStep> step;
+};
+
+TEST_F(TrainStepTest, FollowsAPlainProgramOverUnevenBatches) {
+  build(std::make_unique<SumModel>(), data::BatchTrace::from_rows({10, 1, 33, 4, 7}));
+  const data::EpochOrder order(data::OrderKind::torch, 100, 1, 0);
+  double w = 1;
+  std::uint64_t position = 0;
+  std::optional<data::PlannedUpdate> update = plan->next({});
+  while (update) {
+    std::vector<std::uint64_t> samples(update->batch_size);
+    order.read(position, samples);
+    position += update->batch_size;
+    double mean = 0;
+    for (const std::uint64_t sample : samples) mean += static_cast<double>(sample);
+    mean /= static_cast<double>(samples.size());
+    const double loss = w * mean;
+    const double scale = static_cast<double>(update->batch_size) / 10;
+    w -= rate * scale * mean;
+
+    const std::optional<data::PlannedUpdate> upcoming = plan->next(update->end);
+    const StepReport report = step->run(*update, upcoming ? &*upcoming : nullptr);
+    EXPECT_NEAR(replica->shared().parameters[0], w, 1e-5);
+    EXPECT_NEAR(report.loss, loss, 1e-4);
+    EXPECT_DOUBLE_EQ(report.learning_rate, rate * scale);
+    EXPECT_EQ(report.substeps, (update->batch_size + minibatch - 1) / minibatch);
+    EXPECT_EQ(report.samples, position);
+    topology.node().barrier();
+    update = upcoming;
+  }
+  EXPECT_EQ(position, 55U);
+}
+
+TEST_F(TrainStepTest, ANonFiniteGradientLeavesTheWeightsAndNamesTheUpdate) {
+  build(std::make_unique<SumModel>(0.0F), data::BatchTrace::from_rows({20}));
+  const auto update = plan->next({});
+  try {
+    step->run(*update, nullptr);
+    ADD_FAILURE();
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("update 1: the gradient of w is not finite"));
+  }
+  EXPECT_EQ(replica->shared().parameters[0], 1.0F);
+  EXPECT_EQ(optimizer->progress(), 0.0);
+  topology.node().barrier();
+}
+
+}  // namespace
+}  // namespace rubato::runtime
