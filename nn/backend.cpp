@@ -117,9 +117,8 @@ void select_onednn(const std::string&) {
 // What this process has chosen so far.
 struct Selection {
   std::mutex mutex;
-  bool is_made = false;
-  Backend backend = Backend::eigen;
-  std::string isa;
+  std::string isa;                 // empty: nothing yet
+  bool is_onednn_limited = false;  // oneDNN takes a limit once, before its first use
 };
 
 Selection& selection() {
@@ -156,17 +155,17 @@ void select_kernels(Backend backend, const std::string& isa) {
   }
   Selection& current = selection();
   const std::lock_guard lock(current.mutex);
-  if (current.is_made && current.isa != isa) {
+  if (!current.isa.empty() && current.isa != isa) {
     throw std::logic_error("kernels were selected with instruction set " + current.isa +
                            " before; a process cannot change to " + isa);
   }
   hold_to_one_thread();
   fix_eigen_blocking();
-  if (!current.is_made || current.backend != backend) {
-    backend == Backend::onednn ? select_onednn(isa) : select_eigen(isa);
+  if (backend == Backend::eigen) select_eigen(isa);
+  if (backend == Backend::onednn && !current.is_onednn_limited) {
+    select_onednn(isa);
+    current.is_onednn_limited = true;
   }
-  current.is_made = true;
-  current.backend = backend;
   current.isa = isa;
 }
 

@@ -4,8 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <stdexcept>
+
+#include "nn/model_zoo.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -77,6 +82,30 @@ TEST(SelectKernelsDeathTest, ASecondCallMustNotChangeTheInstructionSet) {
         exit_if(false);
       },
       testing::ExitedWithCode(0), "");
+}
+
+// Runs a model of that backend once, so that its kernels have been in use.
+void run_once(Backend chosen) {
+  const auto model = make_model("mlp:4", {4, 4, 1}, 2, chosen);
+  alignas(64) std::array<float, 1024> parameters{};
+  alignas(64) std::array<float, 1024> gradient{};
+  alignas(64) std::array<float, 16> inputs{};
+  const std::array<std::int32_t, 1> labels{};
+  const std::size_t elements = model->layout().total_elements();
+  model->use_parameters(std::span(parameters).first(elements));
+  model->gradient({inputs, labels, {}}, std::span(gradient).first(elements));
+}
+
+TEST(SelectKernelsDeathTest, BackendsMayAlternateAfterTheyHaveRun) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto alternate = [] {
+    for (const Backend chosen : {backend("auto"), Backend::eigen, backend("auto")}) {
+      select_kernels(chosen, "auto");
+      run_once(chosen);
+    }
+    exit_if(true);
+  };
+  EXPECT_EXIT(alternate(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Kernels, NameBackendAndVersion) {
