@@ -35,8 +35,7 @@ Opened from_split(Split split, std::optional<Standardisation> usual, std::size_t
   return {std::move(split.train), std::move(split.test), std::move(usual), classes};
 }
 
-// --- the kinds
-// -------------------------------------------------------------------------------------------------------
+// The kinds.
 
 Opened open_digits(const DataSpec&, const DataOptions&) {
   return from_split(read_digits(), digits_standardisation(), 10);
@@ -180,8 +179,7 @@ const std::vector<Kind>& kinds() {
   return table;
 }
 
-// --- what is common to all
-// -------------------------------------------------------------------------------------------
+// What is common to all.
 
 const Kind& find_kind(const std::string& name) {
   std::string names;

@@ -186,8 +186,7 @@ TEST(TraceGolden, PermutationsOfEveryEpoch) {
   }
 }
 
-// --- where the reference fails
-// -------------------------------------------------------------------------------------------
+// Where the reference fails.
 
 std::vector<std::uint64_t> minibatch_sizes(const TracePlan& plan, Cursor& cursor) {
   std::vector<std::uint64_t> sizes;

@@ -32,8 +32,7 @@ std::vector<PlannedUpdate> all_updates(const TracePlan& plan) {
   return updates;
 }
 
-// --- carry
-// -----------------------------------------------------------------------------------------------------------------
+// Carry.
 
 // Deals the samples of the epochs one after the other to the rows, cutting a minibatch where it is
 // full, an epoch or an update ends.
@@ -132,8 +131,7 @@ TEST(TracePlanCarry, ATraceTooShortNamesWhatIsMissing) {
       "stop, or ask for fewer epochs");
 }
 
-// --- drop
-// ------------------------------------------------------------------------------------------------------------------
+// Drop.
 
 TEST(TracePlanDrop, AShortMinibatchShiftsTheNextUpdate) {
   // 100 samples in minibatches of 8: an epoch gives 96.
@@ -200,8 +198,7 @@ TEST(TracePlanDrop, ACursorOfAnotherTraceGoesOnWithTheNextEpoch) {
             "plan: found a cursor at position 100, expected less than the 100 samples of an epoch");
 }
 
-// --- ends
-// ------------------------------------------------------------------------------------------------------------------
+// Ends.
 
 TEST(TracePlanEnd, RepeatLastGoesOnWithTheLastRow) {
   PlanOptions options = options_of(100, 10);
