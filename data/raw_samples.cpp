@@ -36,11 +36,9 @@ std::vector<double> channel_deviations(const std::vector<Value>& values, double 
   return sums;
 }
 
-// A spread that is nothing but rounding is none.
-float usable_deviation(double deviation, double mean) {
-  const bool is_constant =
-      deviation <= 1e-12 * std::abs(mean) || static_cast<float>(deviation) == 0;
-  return is_constant ? 1.0F : static_cast<float>(deviation);
+// Sums of equal floats are exact in double, so a constant channel has a deviation of exactly 0.
+float usable_deviation(double deviation) {
+  return static_cast<float>(deviation) == 0 ? 1.0F : static_cast<float>(deviation);
 }
 
 template <typename Value>
@@ -74,7 +72,7 @@ Standardisation measure(const RawSamples& samples, float scale) {
         const std::vector<double> deviations = channel_deviations(values, factor, means);
         for (std::size_t c = 0; c < channels; ++c) {
           result.mean.push_back(static_cast<float>(means[c]));
-          result.deviation.push_back(usable_deviation(deviations[c], means[c]));
+          result.deviation.push_back(usable_deviation(deviations[c]));
         }
       },
       samples.values);
