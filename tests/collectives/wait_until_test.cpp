@@ -1,6 +1,7 @@
 #include "collectives/wait_until.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <thread>
@@ -23,14 +24,23 @@ TEST(WaitUntil, ReturnsAtOnceWhenTheConditionHolds) {
   EXPECT_EQ(checks, 1);
 }
 
-TEST(WaitUntil, GoesThroughAllItsStages) {
-  const Patience patience{.spins = 10, .yields = std::chrono::microseconds{100}};
+// Times that this process has left its core by its own will: a sleep counts, a yield does not.
+long sleeps() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST(WaitUntil, SleepsOnceItHasYieldedLongEnough) {
+  const Patience patience{.spins = 10,
+                          .yields = std::chrono::microseconds{1000},
+                          .sleep = std::chrono::microseconds{1000}};
+  const long before = sleeps();
   const auto begin = std::chrono::steady_clock::now();
-  const auto is_late = [&] {
-    return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds{3};
-  };
-  wait_until(is_late, patience);
-  EXPECT_TRUE(is_late());
+  wait_until(
+      [&] { return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds{200}; },
+      patience);
+  EXPECT_GE(sleeps() - before, 5);
 }
 
 // The barrier's own patience, whether ranks outnumber cores or not.
