@@ -8,6 +8,7 @@
 #include "app/failure.hpp"
 #include "app/options.hpp"
 #include "app/progress_line.hpp"
+#include "app/run_from_options.hpp"
 #include "app/train_options.hpp"
 #include "app/training_report.hpp"
 #include "collectives/agreement.hpp"
@@ -17,9 +18,13 @@
 namespace rubato::app {
 namespace {
 
-std::unique_ptr<runtime::RunLog> report_for(const Options& options) {
-  if (options.text("format") == "json") return std::make_unique<TrainingJson>(std::cout);
-  return std::make_unique<TrainingTable>(std::cout, options.integer_if("log-every"));
+std::unique_ptr<runtime::RunLog> report_for(const Options& options, ProgressLine& progress) {
+  const auto log_every = options.integer_if("log-every");
+  const auto clear_line = [&progress] { progress.clear(); };
+  if (options.text("format") == "json") {
+    return std::make_unique<TrainingJson>(std::cout, log_every, clear_line);
+  }
+  return std::make_unique<TrainingTable>(std::cout, log_every, clear_line);
 }
 
 bool wants_progress(const Options& options) {
@@ -35,7 +40,7 @@ int train_on(const collectives::Communicator& world, const OptionTable& table, i
       world,
       [&] {
         options = table.parse(argc, argv);
-        run = run_options(*options);
+        run = run_from(*options);
       },
       explain);
   runtime::Trainer trainer(world, run, explain);
@@ -44,11 +49,10 @@ int train_on(const collectives::Communicator& world, const OptionTable& table, i
       std::cerr << "rubato: warning: " << warning << '\n';
     }
   }
-  const auto report = report_for(*options);
   ProgressLine progress;
-  std::vector<runtime::RunLog*> logs;
+  const auto report = report_for(*options, progress);
+  std::vector<runtime::RunLog*> logs{report.get()};
   if (wants_progress(*options)) logs.push_back(&progress);
-  logs.push_back(report.get());
   trainer.run(logs);
   return exit_done;
 }
@@ -57,11 +61,9 @@ int train_on(const collectives::Communicator& world, const OptionTable& table, i
 
 int train(int argc, char** argv) {
   const OptionTable table = train_table();
-  for (int i = 2; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--help" || std::string_view(argv[i]) == "-h") {
-      std::cout << table.help();
-      return exit_done;
-    }
+  if (asks_for_help(argc, argv)) {
+    std::cout << table.help();
+    return exit_done;
   }
   return collectives::run_session(
       argc, argv,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "app/option_value.hpp"
 #include "app/options.hpp"
 
 namespace rubato::app {
@@ -11,23 +12,27 @@ namespace {
 constexpr std::size_t description_column = 30;
 constexpr std::size_t line_width = 100;
 
-std::string joined(const std::vector<std::string>& words, const std::string& between) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
 std::string left_column(const Option& option) {
-  std::string text = "  --" + option.name;
-  if (!option.value_name.empty()) text += " " + option.value_name;
-  return text;
+  const bool is_choice = option.kind == OptionKind::choice;
+  const std::string value = option.value_name.empty() && is_choice ? "NAME" : option.value_name;
+  return "  --" + option.name + (value.empty() ? "" : " " + value);
 }
 
+bool names_all_choices(const Option& option) {
+  return std::all_of(option.choices.begin(), option.choices.end(), [&](const auto& choice) {
+    return option.description.find(choice) != std::string::npos;
+  });
+}
+
+// The description, and in brackets what the table knows: "(one, other; with --rule x; default
+// one)".
 std::string right_column(const Option& option) {
-  std::string text = option.description;
-  if (option.kind == OptionKind::choice) text += ": " + joined(option.choices, ", ");
-  if (!option.default_value.empty()) text += " (default " + option.default_value + ")";
-  return text;
+  std::vector<std::string> facts;
+  if (!names_all_choices(option)) facts.push_back(joined(option.choices, ", "));
+  const auto& [name, values] = option.only_with;
+  if (!name.empty()) facts.push_back("with --" + name + " " + joined(values, " or "));
+  if (!option.default_value.empty()) facts.push_back("default " + option.default_value);
+  return option.description + (facts.empty() ? "" : " (" + joined(facts, "; ") + ")");
 }
 
 // `text` broken at blanks into lines that begin at the description column; the first goes on after

@@ -111,6 +111,7 @@ Options OptionTable::parse(const std::vector<std::string>& arguments) const {
     take_config(options.text("config"), options);
   }
   settle_alternatives(options);
+  settle_conditions(options);
   return options;
 }
 
@@ -195,6 +196,23 @@ void OptionTable::settle_alternatives(Options& options) const {
       const bool is_member = std::find(set.begin(), set.end(), value.option.name) != set.end();
       if (is_member && value.source < strongest) value = {value.option, {}, ValueSource::none};
     }
+  }
+}
+
+// An option that its condition rules out is a mistake, unless what rules it out was said later:
+// then it has no value, and is not recorded.
+void OptionTable::settle_conditions(Options& options) const {
+  for (auto& value : options.values_) {
+    const auto& [name, values] = value.option.only_with;
+    if (name.empty()) continue;
+    const auto& deciding = options.find(name);
+    if (std::find(values.begin(), values.end(), deciding.text) != values.end()) continue;
+    if (value.source >= std::max(deciding.source, ValueSource::config_file)) {
+      throw UsageError("--" + value.option.name + " needs --" + name + " " +
+                       joined(values, " or ") + ", but the run has --" + name + " " +
+                       deciding.text);
+    }
+    value = {value.option, {}, ValueSource::none};
   }
 }
 

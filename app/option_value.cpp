@@ -58,6 +58,12 @@ bool is_valid(const Option& option, const std::string& text) {
 
 }  // namespace
 
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
 void check_value(const Option& option, const std::string& text, const std::string& subject) {
   if (text.empty()) throw UsageError(subject + ": a value is missing");
   if (option.kind == OptionKind::choice) require_choice(option.name, text, option.choices);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/options.hpp"
 
@@ -20,6 +21,9 @@ std::optional<T> parse_whole(std::string_view text) {
   if (error != std::errc{} || stop != end) return std::nullopt;
   return value;
 }
+
+// "a, b, c" for ", ".
+std::string joined(const std::vector<std::string>& words, const std::string& between);
 
 // Throws UsageError "SUBJECT VALUE: expected ..." unless `text` is a value of `option`. The subject
 // is how the user names the option: "--lr" or "run.ini: lr".

@@ -59,7 +59,7 @@ double Options::number(std::string_view name) const {
 }
 
 bool Options::flag(std::string_view name) const {
-  return require(name, OptionKind::flag) == "true";
+  return has_value(name) && require(name, OptionKind::flag) == "true";
 }
 
 std::optional<std::string> Options::text_if(std::string_view name) const {

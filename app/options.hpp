@@ -19,6 +19,12 @@ namespace rubato::app {
 enum class OptionKind { text, choice, integer, number, flag };
 enum class OptionRange { positive, not_negative };  // of integers and numbers
 
+// Another option, and the values of it with which an option has a meaning.
+struct Condition {
+  std::string option = {};  // empty: always
+  std::vector<std::string> values = {};
+};
+
 struct Option {
   std::string name = {};  // without the dashes
   OptionKind kind = OptionKind::text;
@@ -28,6 +34,7 @@ struct Option {
   std::string description = {};
   std::vector<std::string> choices = {};      // of a choice
   OptionRange range = OptionRange::positive;  // of an integer or a number
+  Condition only_with = {};                   // refused with other values, and has none then
   bool is_recorded = true;  // false for what belongs to one invocation (--out, --overwrite)
 };
 
@@ -55,7 +62,7 @@ class Options {
   const std::string& text(std::string_view name) const;  // also of a choice
   std::uint64_t integer(std::string_view name) const;
   double number(std::string_view name) const;
-  bool flag(std::string_view name) const;
+  bool flag(std::string_view name) const;  // false where there is no value
 
   // The same, or nothing where there is no value.
   std::optional<std::string> text_if(std::string_view name) const;
@@ -119,6 +126,7 @@ class OptionTable {
            ValueSource source) const;
   void check_positionals(const Options& options) const;
   void settle_alternatives(Options& options) const;
+  void settle_conditions(Options& options) const;
 
   About about_;
   std::vector<Option> options_;

@@ -41,14 +41,15 @@ std::vector<Option> plan_options() {
        .kind = OptionKind::choice,
        .default_value = "error",
        .group = group,
-       .description = "where the trace ends before --epochs or --updates",
+       .description = "error: refuse a trace that ends before --epochs or --updates; repeat-last: "
+                      "go on with its last row; stop: end there",
        .choices = {"error", "repeat-last", "stop"}},
       {.name = "epoch-end",
        .kind = OptionKind::choice,
        .default_value = "drop",
        .group = group,
-       .description = "an update that no longer fits into the epoch waits for the next one (drop),"
-                      " or goes on into it (carry)",
+       .description = "drop: an update that no longer fits into the epoch waits for the next one;"
+                      " carry: it goes on into it",
        .choices = {"drop", "carry"}},
   };
 }
@@ -61,13 +62,14 @@ std::vector<Option> order_options() {
        .default_value = "42",
        .value_name = "N",
        .group = group,
-       .description = "of the order of the samples and of all other random numbers",
+       .description = "of all random numbers: order of the samples, initial weights, dropout",
        .range = OptionRange::not_negative},
       {.name = "order",
        .kind = OptionKind::choice,
        .default_value = "torch",
        .group = group,
-       .description = "how an epoch permutes the samples",
+       .description = "torch: each epoch in the order that PyTorch would give it; feistel: a "
+                      "permutation that takes no memory, for huge data sets",
        .choices = {"torch", "feistel"}},
       {.name = "assignment",
        .kind = OptionKind::choice,

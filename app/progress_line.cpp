@@ -43,31 +43,39 @@ void ProgressLine::begin(const runtime::RunFacts& facts) {
 }
 
 void ProgressLine::update(const runtime::StepReport& report) {
-  seconds_ += report.seconds;
+  rate_.add(report);
   const auto now = std::chrono::steady_clock::now();
   if (now - last_shown_ < interval) return;
   last_shown_ = now;
-  const double rate = static_cast<double>(report.samples) / seconds_;
+  is_shown_ = true;
+  std::cerr << erase + text(report) << std::flush;
+}
+
+void ProgressLine::evaluation(const runtime::EvaluationReport& /*report*/) { clear(); }
+
+void ProgressLine::end(const runtime::RunEnd& /*end*/) { clear(); }
+
+void ProgressLine::clear() {
+  if (is_shown_) std::cerr << erase << std::flush;
+  is_shown_ = false;
+}
+
+std::string ProgressLine::text(const runtime::StepReport& report) const {
   std::ostringstream line;
-  line << erase << "update " << report.update;
+  line << "update " << report.update;
   if (total_updates_) line << '/' << *total_updates_;
-  line << "  epoch " << report.epoch << std::setprecision(4) << "  loss " << report.loss
-       << "  batch " << report.batch_size << "  lr " << report.learning_rate << std::fixed
-       << std::setprecision(2) << "  gain " << report.gain << std::setprecision(0) << "  " << rate
-       << " samples/s" << time_left(report.samples, rate);
-  std::cerr << line.str() << std::flush;
-}
-
-void ProgressLine::evaluation(const runtime::EvaluationReport& /*report*/) {
-  std::cerr << erase << std::flush;
-}
-
-void ProgressLine::end(const runtime::RunEnd& /*end*/) { std::cerr << erase << std::flush; }
-
-std::string ProgressLine::time_left(std::uint64_t samples, double samples_per_second) const {
-  if (!total_samples_ || samples_per_second <= 0) return "";
-  const auto left = static_cast<double>(*total_samples_ - samples);
-  return "  " + clock_time(left / samples_per_second) + " left";
+  line << std::fixed << std::setprecision(2) << "  epoch " << report.epochs_done
+       << std::setprecision(4) << "  loss " << report.loss << "  batch " << report.batch_size
+       << std::defaultfloat << "  lr " << report.learning_rate << std::fixed << std::setprecision(2)
+       << "  gain " << report.gain;
+  const auto rate = rate_.overall();
+  if (!rate) return line.str();
+  line << std::setprecision(0) << "  " << *rate << " samples/s";
+  if (total_samples_) {
+    const auto samples_left = static_cast<double>(*total_samples_ - report.samples);
+    line << "  " << clock_time(samples_left / *rate) << " left";
+  }
+  return line.str();
 }
 
 }  // namespace rubato::app

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "app/sample_rate.hpp"
 #include "runtime/run_log.hpp"
 
 namespace rubato::app {
@@ -14,20 +15,26 @@ namespace rubato::app {
 // mpirun, so mpirun's own is looked at too.
 bool is_watched();
 
+// Written to standard error. Whoever else prints on the terminal calls clear() first, and is told
+// of an update before this line is.
 class ProgressLine final : public runtime::RunLog {
  public:
+  ~ProgressLine() override { clear(); }  // a run may fail in the middle of a line
+  void clear();
+
   void begin(const runtime::RunFacts& facts) override;
   void update(const runtime::StepReport& report) override;
   void evaluation(const runtime::EvaluationReport& report) override;
   void end(const runtime::RunEnd& end) override;
 
  private:
-  std::string time_left(std::uint64_t samples, double samples_per_second) const;
+  std::string text(const runtime::StepReport& report) const;
 
   std::optional<std::uint64_t> total_updates_;
   std::optional<std::uint64_t> total_samples_;
   std::chrono::steady_clock::time_point last_shown_;
-  double seconds_ = 0;
+  bool is_shown_ = false;
+  SampleRate rate_;
 };
 
 }  // namespace rubato::app

@@ -1,15 +1,11 @@
-// The options of rubato train, and the run that they describe.
+// The options of rubato train: one table, from which help, checks and the configuration file
+// follow. What they mean together is run_from_options.hpp.
 #pragma once
 
 #include "app/options.hpp"
-#include "runtime/run_options.hpp"
 
 namespace rubato::app {
 
 OptionTable train_table();
-
-// Throws UsageError for a name that is not known (with the nearest) and for combinations that make
-// no sense.
-runtime::RunOptions run_options(const Options& options);
 
 }  // namespace rubato::app

@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 namespace rubato::app {
 namespace {
@@ -23,20 +24,24 @@ std::string significant(double value, int digits) {
 
 }  // namespace
 
-TrainingTable::TrainingTable(std::ostream& out, std::optional<std::uint64_t> log_every)
-    : out_(out), log_every_(log_every) {}
+TrainingTable::TrainingTable(std::ostream& out, std::optional<std::uint64_t> log_every,
+                             std::function<void()> before_printing)
+    : out_(out), log_every_(log_every), before_printing_(std::move(before_printing)) {}
 
 void TrainingTable::begin(const runtime::RunFacts& facts) {
-  out_ << facts.model << ", " << facts.parameters << " parameters, " << facts.training_samples
-       << " training samples, " << facts.ranks << (facts.ranks == 1 ? " rank" : " ranks")
-       << ", reference batch " << facts.reference_batch << '\n';
-  out_ << "   update   epoch  batch        lr    gain  progress    loss";
-  if (facts.test_samples > 0) out_ << "  test loss  accuracy";
+  has_tests_ = facts.test_samples > 0;
+  out_ << facts.model << ", " << facts.parameters << " parameters; " << facts.training_samples
+       << " training samples, "
+       << (has_tests_ ? std::to_string(facts.test_samples) + " test samples" : "no test set")
+       << "; reference batch " << facts.reference_batch << "; " << facts.ranks
+       << (facts.ranks == 1 ? " rank" : " ranks") << '\n';
+  out_ << "   update   epoch   batch        lr    gain   progress      loss";
+  if (has_tests_) out_ << "  test loss  accuracy";
   out_ << "  samples/s\n" << std::flush;
 }
 
 void TrainingTable::update(const runtime::StepReport& report) {
-  seconds_ += report.seconds;
+  rate_.add(report);
   last_ = report;
   if (log_every_ && report.update % *log_every_ == 0) print_row(report, nullptr);
 }
@@ -46,30 +51,37 @@ void TrainingTable::evaluation(const runtime::EvaluationReport& report) {
 }
 
 void TrainingTable::end(const runtime::RunEnd& end) {
-  out_ << end.reason << ": " << end.updates << " updates in " << fixed(end.seconds, 2) << " s, "
-       << fixed(end.samples_per_second, 0) << " samples/s\n"
+  before_printing_();
+  out_ << end.reason << ": " << end.updates << (end.updates == 1 ? " update" : " updates") << " in "
+       << fixed(end.seconds, 2) << " s, " << fixed(end.samples_per_second, 0) << " samples/s\n"
        << std::flush;
 }
 
 void TrainingTable::print_row(const runtime::StepReport& report,
                               const runtime::EvaluationReport* evaluation) {
+  before_printing_();
   const auto cell = [this](const std::string& text, int width) {
     out_ << std::setw(width) << text;
   };
   cell(std::to_string(report.update), 9);
-  cell(evaluation != nullptr ? fixed(evaluation->epoch, 2) : std::to_string(report.epoch), 8);
-  cell(std::to_string(report.batch_size), 7);
+  cell(fixed(report.epochs_done, 2), 8);
+  cell(std::to_string(report.batch_size), 8);
   cell(significant(report.learning_rate, 4), 10);
   cell(fixed(report.gain, 3), 8);
-  cell(fixed(report.scaled_updates, 1), 10);
-  cell(fixed(report.loss, 4), 8);
-  if (evaluation != nullptr) {
-    cell(fixed(evaluation->loss, 4), 11);
-    cell(fixed(100 * evaluation->accuracy, 2) + " %", 10);
+  cell(fixed(report.scaled_updates, 1), 11);
+  cell(fixed(report.loss, 4), 10);
+  if (has_tests_) {
+    cell(evaluation != nullptr ? fixed(evaluation->loss, 4) : "", 11);
+    cell(evaluation != nullptr ? fixed(100 * evaluation->accuracy, 2) + " %" : "", 10);
   }
-  cell(fixed(static_cast<double>(report.samples) / seconds_, 0), evaluation != nullptr ? 11 : 32);
+  const auto rate = rate_.take();
+  cell(rate ? fixed(*rate, 0) : "-", 11);
   out_ << '\n' << std::flush;
 }
+
+TrainingJson::TrainingJson(std::ostream& out, std::optional<std::uint64_t> log_every,
+                           std::function<void()> before_printing)
+    : out_(out), log_every_(log_every), before_printing_(std::move(before_printing)) {}
 
 void TrainingJson::begin(const runtime::RunFacts& facts) {
   for (const auto& entry : facts.context) document_["context"][entry.name] = entry.value;
@@ -78,10 +90,23 @@ void TrainingJson::begin(const runtime::RunFacts& facts) {
   document_["training_samples"] = facts.training_samples;
   document_["test_samples"] = facts.test_samples;
   document_["reference_batch"] = facts.reference_batch;
+  if (log_every_) document_["updates"] = nlohmann::ordered_json::array();
   document_["evaluations"] = nlohmann::ordered_json::array();
 }
 
-void TrainingJson::update(const runtime::StepReport& report) { last_ = report; }
+void TrainingJson::update(const runtime::StepReport& report) {
+  last_ = report;
+  if (!log_every_ || report.update % *log_every_ != 0) return;
+  document_["updates"].push_back({{"update", report.update},
+                                  {"epoch", report.epochs_done},
+                                  {"scaled_updates", report.scaled_updates},
+                                  {"batch_size", report.batch_size},
+                                  {"lr", report.learning_rate},
+                                  {"gain", report.gain},
+                                  {"loss", report.loss},
+                                  {"accuracy", report.accuracy},
+                                  {"seconds", report.seconds}});
+}
 
 void TrainingJson::evaluation(const runtime::EvaluationReport& report) {
   document_["evaluations"].push_back({{"update", report.update},
@@ -99,6 +124,7 @@ void TrainingJson::end(const runtime::RunEnd& end) {
                       {"updates", end.updates},
                       {"seconds", end.seconds},
                       {"samples_per_second", end.samples_per_second}};
+  before_printing_();
   out_ << document_.dump(2) << '\n' << std::flush;
 }
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "app/sample_rate.hpp"
 #include "runtime/run_log.hpp"
 
 namespace rubato::app {
@@ -16,7 +18,9 @@ namespace rubato::app {
 // for each so-many-th update.
 class TrainingTable final : public runtime::RunLog {
  public:
-  TrainingTable(std::ostream& out, std::optional<std::uint64_t> log_every);
+  // `before_printing` clears what else is on the terminal's line.
+  TrainingTable(std::ostream& out, std::optional<std::uint64_t> log_every,
+                std::function<void()> before_printing);
   void begin(const runtime::RunFacts& facts) override;
   void update(const runtime::StepReport& report) override;
   void evaluation(const runtime::EvaluationReport& report) override;
@@ -27,13 +31,17 @@ class TrainingTable final : public runtime::RunLog {
 
   std::ostream& out_;
   std::optional<std::uint64_t> log_every_;
+  std::function<void()> before_printing_;
+  bool has_tests_ = false;
   runtime::StepReport last_;
-  double seconds_ = 0;
+  SampleRate rate_;
 };
 
+// The same facts as one document: "evaluations", and with log_every "updates".
 class TrainingJson final : public runtime::RunLog {
  public:
-  explicit TrainingJson(std::ostream& out) : out_(out) {}
+  TrainingJson(std::ostream& out, std::optional<std::uint64_t> log_every,
+               std::function<void()> before_printing);
   void begin(const runtime::RunFacts& facts) override;
   void update(const runtime::StepReport& report) override;
   void evaluation(const runtime::EvaluationReport& report) override;
@@ -41,6 +49,8 @@ class TrainingJson final : public runtime::RunLog {
 
  private:
   std::ostream& out_;
+  std::optional<std::uint64_t> log_every_;
+  std::function<void()> before_printing_;
   nlohmann::ordered_json document_;
   runtime::StepReport last_;
 };

@@ -19,6 +19,7 @@ struct ShadowRate {
 struct StepReport {
   std::uint64_t update = 0;  // updates done, this one included
   std::uint64_t epoch = 0;   // in which the update began
+  double epochs_done = 0;    // after it, with their fraction
   std::uint64_t batch_size = 0;
   std::uint64_t substeps = 0;  // minibatches, over all ranks
   std::uint64_t samples = 0;   // used by all updates so far
@@ -47,7 +48,7 @@ struct EvaluationReport {
   double seconds = 0;
 };
 
-// The report of an update just decided; `seconds` and `was_repeated` are the caller's to fill in.
+// The report of an update just decided; `epochs_done`, `seconds` and `was_repeated` are the caller's to fill in.
 StepReport step_report(const data::PlannedUpdate& update, const optim::UpdateSums& sums,
                        const optim::ElasticOptimizer::Decision& decision,
                        const optim::ElasticOptimizer& optimizer,

@@ -61,6 +61,9 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   replica_.use_new_weights();
 
   StepReport report = step_report(update, sums, decision, optimizer_, options_.shadow_rules);
+  report.epochs_done =
+      static_cast<double>(update.end.epoch) +
+      static_cast<double>(update.end.position) / static_cast<double>(options_.epoch_samples);
   report.was_repeated = is_repeated;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

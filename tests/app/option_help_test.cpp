@@ -15,10 +15,22 @@ TEST(Help, HasOptionsByGroupWithDefaultsChoicesAndAnExample) {
   const std::string help = small_table().help();
   EXPECT_THAT(help, HasSubstr("rubato tune: a test.\n\nUsage: rubato tune FILE [options]\n"));
   EXPECT_THAT(help, HasSubstr("\nBatch:\n  --trace FILE                a file\n"));
-  EXPECT_THAT(help, HasSubstr("linear, root (default linear)"));
+  EXPECT_THAT(
+      help, HasSubstr("\n  --rule NAME                 the rule (linear, root; default linear)\n"));
   EXPECT_THAT(help, HasSubstr("(default 0.1)"));
+  EXPECT_THAT(help, HasSubstr("how far (with --rule root; default 2)\n"));
   EXPECT_THAT(help, HasSubstr("--config FILE.ini"));
   EXPECT_THAT(help, HasSubstr("\nExample:\n  rubato tune\n"));
+}
+
+TEST(Help, ListsNoChoicesThatTheDescriptionNames) {
+  const OptionTable table({.command = "tune"}, {{.name = "end",
+                                                 .kind = OptionKind::choice,
+                                                 .default_value = "drop",
+                                                 .group = "G",
+                                                 .description = "drop: wait; carry: go on",
+                                                 .choices = {"drop", "carry"}}});
+  EXPECT_THAT(table.help(), HasSubstr(" drop: wait; carry: go on (default drop)\n"));
 }
 
 TEST(Help, BreaksLongDescriptionsAtAHundredColumns) {

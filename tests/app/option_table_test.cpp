@@ -65,6 +65,28 @@ TEST_F(ConfigFile, MayNotGiveTwoAlternatives) {
   EXPECT_THROW(with("batch-size = 64\ntrace = a.csv\n"), UsageError);
 }
 
+TEST_F(ConfigFile, GivesWayWhereTheCommandLineRulesAnOptionOut) {
+  const auto options = with("rule = root\nbend = 3\n", {"--rule", "linear"});
+  EXPECT_FALSE(options.has_value("bend"));
+  EXPECT_EQ(with("rule = linear\n", {"--rule", "root", "--bend", "4"}).number("bend"), 4);
+}
+
+TEST(Condition, RulesOutWhatHasNoMeaning) {
+  const auto expect = [](const std::vector<std::string>& line, const std::string& words) {
+    EXPECT_THAT([&] { parse(line); }, ThrowsMessage<UsageError>(StrEq(words)));
+  };
+  expect({"--rule", "linear", "--bend", "2"},
+         "--bend needs --rule root, but the run has --rule linear");
+  expect({"--bend", "2"}, "--bend needs --rule root, but the run has --rule linear");
+  EXPECT_EQ(parse({"--rule", "root"}).number("bend"), 2);
+  EXPECT_FALSE(parse({}).has_value("bend"));  // nor is it recorded
+}
+
+TEST_F(ConfigFile, MayNotGiveWhatItRulesOut) {
+  EXPECT_THROW(with("bend = 3\n"), UsageError);
+  EXPECT_THROW(with("rule = linear\n", {"--bend", "3"}), UsageError);
+}
+
 TEST(MissingConfigFile, IsMissing) {
   EXPECT_THAT(
       [] {

@@ -1,0 +1,181 @@
+// Rate, schedule, optimizer. Which of them has a meaning with which schedule or optimizer is in the
+// table (only_with), so that help, checks and records agree.
+#include "app/learning_options.hpp"
+
+#include <string>
+#include <utility>
+
+#include "optim/learning_rate_schedule.hpp"
+#include "optim/optimizer.hpp"
+#include "optim/scaling_rules.hpp"
+
+namespace rubato::app {
+namespace {
+
+std::vector<Option> rate_options() {
+  const std::string group = "Learning rate";
+  return {
+      {.name = "lr",
+       .kind = OptionKind::number,
+       .default_value = "0.05",
+       .value_name = "X",
+       .group = group,
+       .description = "the rate for updates of the reference batch, before schedule and rule"},
+      {.name = "rule",
+       .kind = OptionKind::choice,
+       .default_value = "linear",
+       .group = group,
+       .description = "how the rate follows the batch size",
+       .choices = optim::rule_names()},
+      {.name = "reference-batch",
+       .kind = OptionKind::number,
+       .value_name = "N",
+       .group = group,
+       .description = "the batch size that --lr is meant for; default the first update's"},
+      {.name = "shadow-rates",
+       .kind = OptionKind::flag,
+       .group = group,
+       .description = "record in metrics.jsonl what every rule would have chosen"},
+  };
+}
+
+std::vector<Option> schedule_options() {
+  const std::string group = "Schedule of the learning rate";
+  return {
+      {.name = "schedule",
+       .kind = OptionKind::choice,
+       .default_value = "constant",
+       .group = group,
+       .description = "how the rate changes along the run, whatever the batch size",
+       .choices = optim::schedule_names()},
+      {.name = "schedule-by",
+       .kind = OptionKind::choice,
+       .default_value = "epoch",
+       .group = group,
+       .description = "the unit U of the lengths below; progress is the sum of the gains",
+       .choices = optim::schedule_unit_names()},
+      {.name = "warmup",
+       .kind = OptionKind::number,
+       .default_value = "0",
+       .value_name = "U",
+       .group = group,
+       .description = "raise the rate linearly over the first U",
+       .range = OptionRange::not_negative},
+      {.name = "warmup-start",
+       .kind = OptionKind::number,
+       .default_value = "0",
+       .value_name = "X",
+       .group = group,
+       .description = "the fraction of the rate that the warm-up starts from",
+       .range = OptionRange::not_negative},
+      {.name = "gamma",
+       .kind = OptionKind::number,
+       .default_value = "0.1",
+       .value_name = "X",
+       .group = group,
+       .description = "factor on the rate at each step or milestone",
+       .only_with = {"schedule", {"step", "multistep"}}},
+      {.name = "step-size",
+       .kind = OptionKind::number,
+       .default_value = "1",
+       .value_name = "U",
+       .group = group,
+       .description = "from one step to the next",
+       .only_with = {"schedule", {"step"}}},
+      {.name = "milestones",
+       .value_name = "U,U,...",
+       .group = group,
+       .description = "where the rate steps, from the start of the run, ascending",
+       .only_with = {"schedule", {"multistep"}}},
+      {.name = "span",
+       .kind = OptionKind::number,
+       .value_name = "U",
+       .group = group,
+       .description = "from the warm-up to the end of the descent; default what --epochs leaves",
+       .only_with = {"schedule", {"cosine"}}},
+      {.name = "end-lr",
+       .kind = OptionKind::number,
+       .default_value = "0",
+       .value_name = "X",
+       .group = group,
+       .description = "the rate at the end of the descent",
+       .range = OptionRange::not_negative,
+       .only_with = {"schedule", {"cosine"}}},
+  };
+}
+
+std::vector<Option> optimizer_options() {
+  const std::string group = "Optimizer";
+  const Condition sgd{"optimizer", {"sgd"}};
+  const Condition adam{"optimizer", {"adam", "adamw"}};
+  return {
+      {.name = "optimizer",
+       .kind = OptionKind::choice,
+       .default_value = "sgd",
+       .group = group,
+       .description = "how a gradient changes the parameters",
+       .choices = optim::optimizer_names()},
+      {.name = "weight-decay",
+       .kind = OptionKind::number,
+       .default_value = "0",
+       .value_name = "X",
+       .group = group,
+       .description = "adds X times the parameters to the gradient, for adamw to the step",
+       .range = OptionRange::not_negative},
+      {.name = "momentum",
+       .kind = OptionKind::number,
+       .default_value = "0.9",
+       .value_name = "X",
+       .group = group,
+       .description = "the share of the last step's direction that goes into the next",
+       .range = OptionRange::not_negative,
+       .only_with = sgd},
+      {.name = "momentum-form",
+       .kind = OptionKind::choice,
+       .default_value = "torch",
+       .group = group,
+       .description = "torch: the rate stays outside the momentum; v: inside;"
+                      " v-corrected: inside, and rescaled when the rate changes",
+       .choices = optim::momentum_form_names(),
+       .only_with = sgd},
+      {.name = "nesterov",
+       .kind = OptionKind::flag,
+       .group = group,
+       .description = "look ahead along the momentum",
+       .only_with = sgd},
+      {.name = "beta1",
+       .kind = OptionKind::number,
+       .default_value = "0.9",
+       .value_name = "X",
+       .group = group,
+       .description = "decay of the average gradient",
+       .range = OptionRange::not_negative,
+       .only_with = adam},
+      {.name = "beta2",
+       .kind = OptionKind::number,
+       .default_value = "0.999",
+       .value_name = "X",
+       .group = group,
+       .description = "decay of the average squared gradient",
+       .range = OptionRange::not_negative,
+       .only_with = adam},
+      {.name = "epsilon",
+       .kind = OptionKind::number,
+       .default_value = "1e-8",
+       .value_name = "X",
+       .group = group,
+       .description = "added to the divisor of the step",
+       .only_with = adam},
+  };
+}
+
+}  // namespace
+
+std::vector<Option> learning_options() {
+  std::vector<Option> options = rate_options();
+  for (Option& option : schedule_options()) options.push_back(std::move(option));
+  for (Option& option : optimizer_options()) options.push_back(std::move(option));
+  return options;
+}
+
+}  // namespace rubato::app

@@ -1,0 +1,154 @@
+// Each part of a run from its options. What has no value here was ruled out by another option, or
+// has its default in the library.
+#include "app/run_from_options.hpp"
+
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/failure.hpp"
+#include "app/option_value.hpp"
+#include "app/spelling.hpp"
+#include "data/data_source.hpp"
+#include "nn/model_zoo.hpp"
+#include "optim/scaling_rules.hpp"
+
+namespace rubato::app {
+namespace {
+
+// "mlp:512,512" and "mnist" are both checked by what stands before the colon.
+std::string kind_of(const std::string& spec) { return spec.substr(0, spec.find(':')); }
+
+void require_task(const Options& options) {
+  if (!options.has_value("data")) throw UsageError("no data: give --data SPEC (digits, say)");
+  for (const char* name : {"data", "test-data"}) {
+    if (const auto spec = options.text_if(name)) {
+      require_choice(name, kind_of(*spec), data::data_spec_names());
+    }
+  }
+  require_choice("model", kind_of(options.text("model")), nn::model_names());
+  if (!options.has_value("trace") && !options.has_value("batch-size")) {
+    throw UsageError("no batch size: give --trace FILE.csv or --batch-size N");
+  }
+}
+
+// What would be ignored in silence otherwise.
+void require_effect(const Options& options) {
+  const bool has_warmup = options.number("warmup") > 0;
+  if (options.number("warmup-start") > 0 && !has_warmup) {
+    throw UsageError("--warmup-start: there is no warm-up to start; give its length, --warmup U");
+  }
+  if (options.text("schedule-by") != "epoch" && options.text("schedule") == "constant" &&
+      !has_warmup) {
+    throw UsageError("--schedule-by " + options.text("schedule-by") +
+                     ": nothing counts in it; give --schedule or --warmup");
+  }
+  if (options.flag("overwrite") && !options.has_value("out")) {
+    throw UsageError("--overwrite: no directory is written to; give --out DIR");
+  }
+}
+
+void set_if_given(double& value, const Options& options, std::string_view name) {
+  value = options.number_if(name).value_or(value);
+}
+
+std::vector<double> milestones(const Options& options) {
+  if (options.text("schedule") == "multistep" && !options.has_value("milestones")) {
+    throw UsageError("--schedule multistep: give its --milestones U,U,...");
+  }
+  std::vector<double> values;
+  std::istringstream list(options.text_if("milestones").value_or(""));
+  for (std::string item; std::getline(list, item, ',');) {
+    const auto value = parse_whole<double>(item);
+    if (!value) throw UsageError("--milestones: found \"" + item + "\", expected a number");
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// Of a cosine: as given, or what the epochs leave after the warm-up.
+double span_of(const Options& options) {
+  if (const auto span = options.number_if("span")) return *span;
+  if (options.text("schedule") != "cosine") return 0;
+  const auto epochs = options.integer_if("epochs");
+  if (!epochs || options.text("schedule-by") != "epoch") {
+    throw UsageError("--schedule cosine: give its length, --span U");
+  }
+  const double span = static_cast<double>(*epochs) - options.number("warmup");
+  if (span > 0) return span;
+  throw UsageError("--schedule cosine: the warm-up takes all of --epochs; make it shorter");
+}
+
+optim::OptimizerOptions optimizer_of(const Options& options) {
+  optim::OptimizerOptions optimizer{.name = options.text("optimizer")};
+  if (const auto form = options.text_if("momentum-form")) {
+    optimizer.form = optim::momentum_form(*form);
+  }
+  optimizer.nesterov = options.flag("nesterov");
+  optimizer.weight_decay = options.number("weight-decay");
+  set_if_given(optimizer.momentum, options, "momentum");
+  set_if_given(optimizer.beta1, options, "beta1");
+  set_if_given(optimizer.beta2, options, "beta2");
+  set_if_given(optimizer.epsilon, options, "epsilon");
+  return optimizer;
+}
+
+optim::ScheduleOptions schedule_of(const Options& options) {
+  optim::ScheduleOptions schedule{.name = options.text("schedule"),
+                                  .unit = optim::schedule_unit(options.text("schedule-by")),
+                                  .base_rate = options.number("lr")};
+  set_if_given(schedule.gamma, options, "gamma");
+  set_if_given(schedule.step_size, options, "step-size");
+  schedule.milestones = milestones(options);
+  schedule.span = span_of(options);
+  set_if_given(schedule.end_rate, options, "end-lr");
+  schedule.warmup_span = options.number("warmup");
+  schedule.warmup_start = options.number("warmup-start");
+  return schedule;
+}
+
+void describe_batches(const Options& options, runtime::RunOptions& run) {
+  run.seed = options.integer("seed");
+  run.order = data::order_kind(options.text("order"));
+  run.trace_file = options.text_if("trace").value_or("");
+  run.batch_size = options.integer_if("batch-size").value_or(0);
+  run.minibatch = options.integer("minibatch");
+  run.trace_end = data::trace_end(options.text("trace-end"));
+  run.epoch_end = data::epoch_end(options.text("epoch-end"));
+  run.epochs = options.integer_if("epochs");
+  run.updates = options.integer_if("updates");
+  run.until_progress = options.number_if("until-progress");
+}
+
+void describe_execution(const Options& options, runtime::RunOptions& run) {
+  run.sum = optim::sum_kind(options.text("sum"));
+  run.backend = options.text("backend");
+  run.isa = options.text("isa");
+  run.assignment = data::assignment(options.text("assignment"));
+  run.allreduce = collectives::allreduce_algorithm(options.text("allreduce"));
+  if (options.flag("shadow-rates")) run.shadow_rules = optim::rule_names();
+  if (const auto output = options.text_if("out")) run.output = *output;
+  run.may_overwrite = options.flag("overwrite");
+  run.configuration = options.as_ini();
+}
+
+}  // namespace
+
+runtime::RunOptions run_from(const Options& options) {
+  require_task(options);
+  require_effect(options);
+  runtime::RunOptions run;
+  run.data = {options.text("data"), options.text_if("test-data"), options.integer_if("test-every"),
+              options.text_if("label-column")};
+  run.model = options.text("model");
+  describe_batches(options, run);
+  run.optimizer = optimizer_of(options);
+  run.schedule = schedule_of(options);
+  run.rule = options.text("rule");
+  run.reference_batch = options.number_if("reference-batch");
+  describe_execution(options, run);
+  return run;
+}
+
+}  // namespace rubato::app

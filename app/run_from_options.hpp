@@ -1,0 +1,13 @@
+// The run that the options of rubato train describe.
+#pragma once
+
+#include "app/options.hpp"
+#include "runtime/run_options.hpp"
+
+namespace rubato::app {
+
+// `options` are of train_table(). Throws UsageError for a name that is not known (with the nearest)
+// and for a combination that makes no sense; opens no file.
+runtime::RunOptions run_from(const Options& options);
+
+}  // namespace rubato::app
