@@ -45,12 +45,13 @@ default_jobs() {
   echo "$cores"
 }
 
-# Open MPI refuses to run as root, and to start more ranks than cores, unless told otherwise.
-allow_mpi_here() {
+# Open MPI refuses to run as root, and to start more ranks than cores, unless told otherwise. And
+# its hwloc looks for X displays, which costs 5 s a start where "localhost" does not resolve.
+prepare_mpi() {
   if [ "$(id -u)" = 0 ]; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi
-  export OMPI_MCA_rmaps_base_oversubscribe=1
+  export OMPI_MCA_rmaps_base_oversubscribe=1 HWLOC_COMPONENTS=${HWLOC_COMPONENTS:--gl}
 }
 
 # --- packages -------------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ readonly build_packages=(
   librandom123-dev                    # counter-based random numbers
   libboost-program-options-dev        # command line
 )
-readonly test_packages=(libgtest-dev libgmock-dev python3)
+readonly test_packages=(libgtest-dev libgmock-dev python3 iproute2) # the last for several hosts
 readonly check_packages=(clang clang-format libclang-rt-14-dev llvm)
 readonly bench_packages=(libbenchmark-dev)
 
@@ -154,7 +155,6 @@ demo() {
   install_missing 'building' "${build_packages[@]}"
   stage 'configure release' cmake --preset release -D RUBATO_BUILD_TESTS=OFF
   stage 'build the command' cmake --build --preset release -j "$jobs" --target rubato
-  allow_mpi_here
   examples/demo.sh build/release/app/rubato
 }
 
@@ -208,6 +208,7 @@ bench() {
 }
 
 use_colour_on_a_terminal
+prepare_mpi
 jobs=${JOBS:-$(default_jobs)}
 case ${1:-help} in
   demo) demo ;;

@@ -19,12 +19,14 @@ math(EXPR rubato_case_limit "60 * ${RUBATO_TIMEOUT_FACTOR}")
 
 # For every test that starts mpirun: it may run as root (in containers), on fewer cores than ranks,
 # unbound; and a single test case that hangs is named before CTest's TIMEOUT ends the whole program.
+# HWLOC_COMPONENTS: a start would look for ten X displays, 5 s where "localhost" does not resolve.
 set(rubato_mpi_environment
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_mpi_yield_when_idle=1
+  HWLOC_COMPONENTS=-gl
   RUBATO_TEST_TIME_LIMIT=${rubato_case_limit})
 
 function(rubato_timeout variable seconds)

@@ -46,22 +46,24 @@ check_requirements() {
     command -v "$tool" >/dev/null || skip "the command $tool"
   done
   [ -z "$rate" ] || command -v tc >/dev/null || skip 'the command tc'
-  unshare --mount --net --uts --pid --fork true 2>/dev/null || skip 'the right to make namespaces'
+  unshare --mount --net --uts --pid --fork true 2>/dev/null ||
+    skip 'the right to make namespaces, outside a chroot'
   unshare --net ip link add bridge0 type bridge 2>/dev/null || skip 'a kernel with network bridges'
 }
 
 address() { echo "$network.$(($1 + 1))"; }
 
-# The mounts are seen by this process and its children alone.
+# The mounts are seen by this process and its children alone. All of /etc is replaced by a copy:
+# where there is no /etc/hosts, there is nothing to mount a new one over.
 name_hosts() {
   local i
-  mount --make-rprivate /
   mkdir -p /run/netns
   mount -t tmpfs tmpfs /run/netns
   mount -t tmpfs tmpfs /mnt
-  echo '127.0.0.1 localhost' >/mnt/hosts
-  for ((i = 0; i < hosts; i++)); do echo "$(address "$i") host$i" >>/mnt/hosts; done
-  mount --bind /mnt/hosts /etc/hosts
+  cp -a /etc /mnt/etc
+  echo '127.0.0.1 localhost' >/mnt/etc/hosts
+  for ((i = 0; i < hosts; i++)); do echo "$(address "$i") host$i" >>/mnt/etc/hosts; done
+  mount --bind /mnt/etc /etc
 }
 
 connect_hosts() {
