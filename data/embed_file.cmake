@@ -1,5 +1,6 @@
 # cmake -D INPUT=file -D OUTPUT=file.cpp -D NAME=identifier -P embed_file.cmake
-# Writes a C++ source in which the bytes of a file are the array rubato::data::NAME, and NAME_size their number.
+# Writes a C++ source in which the bytes of a file are the array rubato::data::NAME, and NAME_size
+# their number.
 file(READ "${INPUT}" bytes HEX)
 string(LENGTH "${bytes}" digits)
 math(EXPR size "${digits} / 2")

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The main job in a few seconds: train the handwritten digits while the batch size grows, on two ranks; then again on one and
-# on three, and compare the results bit for bit.
+# The main job in a few seconds: train the handwritten digits while the batch size grows, on two
+# ranks; then again on one and on three, and compare the results bit for bit.
+#
 #   examples/demo.sh [RUBATO]        RUBATO: the command, default build/release/app/rubato
 set -euo pipefail
 cd "$(dirname "$0")/.."

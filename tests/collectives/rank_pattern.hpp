@@ -72,8 +72,11 @@ class Topologies : public testing::Environment {
   void SetUp() override {
     const Communicator world = Communicator::world();
     topologies().emplace_back(world);
+    const std::vector<std::size_t> really = topologies().front().ranks_per_node();
     for (std::size_t per_node = 1; per_node < std::min<std::size_t>(world.size(), 4); ++per_node) {
-      topologies().emplace_back(world, per_node);
+      const bool splits_hosts = std::ranges::all_of(
+          really, [&](std::size_t ranks) { return really.size() == 1 || ranks % per_node == 0; });
+      if (splits_hosts) topologies().emplace_back(world, per_node);
     }
   }
   void TearDown() override { topologies().clear(); }
