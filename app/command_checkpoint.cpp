@@ -26,13 +26,14 @@ OptionTable digest_table() {
 }  // namespace
 
 int checkpoint(int argc, char** argv) {
-  const std::string action = argc > 2 ? argv[2] : "--help";
+  const std::string action = argc > 2 ? argv[2] : "";
+  if (action.empty()) throw UsageError("checkpoint: say what to do: digest");
   const OptionTable table = digest_table();
   if (action == "--help" || action == "-h") {
     std::cout << table.help();
     return exit_done;
   }
-  require_choice("checkpoint command", action, std::vector<std::string>{"digest"});
+  require_choice("action", action, std::vector<std::string>{"digest"});
   const Options options = table.parse(argc, argv, 3);
   if (options.wants_help()) {
     std::cout << table.help();

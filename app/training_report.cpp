@@ -22,6 +22,13 @@ std::string significant(double value, int digits) {
   return text.str();
 }
 
+// As `fixed` where that leaves a blank in a column of this width; a run that diverges shows numbers
+// that do not.
+std::string fixed_within(std::size_t width, double value, int digits) {
+  const std::string text = fixed(value, digits);
+  return text.size() < width ? text : significant(value, 3);
+}
+
 }  // namespace
 
 TrainingTable::TrainingTable(std::ostream& out, std::optional<std::uint64_t> log_every,
@@ -35,7 +42,7 @@ void TrainingTable::begin(const runtime::RunFacts& facts) {
        << (has_tests_ ? std::to_string(facts.test_samples) + " test samples" : "no test set")
        << "; reference batch " << facts.reference_batch << "; " << facts.ranks
        << (facts.ranks == 1 ? " rank" : " ranks") << '\n';
-  out_ << "   update   epoch   batch        lr    gain   progress      loss";
+  out_ << "   update   epoch   batch        lr     gain   progress      loss";
   if (has_tests_) out_ << "  test loss  accuracy";
   out_ << "  samples/s\n" << std::flush;
 }
@@ -67,11 +74,11 @@ void TrainingTable::print_row(const runtime::StepReport& report,
   cell(fixed(report.epochs_done, 2), 8);
   cell(std::to_string(report.batch_size), 8);
   cell(significant(report.learning_rate, 4), 10);
-  cell(fixed(report.gain, 3), 8);
-  cell(fixed(report.scaled_updates, 1), 11);
-  cell(fixed(report.loss, 4), 10);
+  cell(fixed_within(9, report.gain, 3), 9);
+  cell(fixed_within(11, report.scaled_updates, 1), 11);
+  cell(fixed_within(10, report.loss, 4), 10);
   if (has_tests_) {
-    cell(evaluation != nullptr ? fixed(evaluation->loss, 4) : "", 11);
+    cell(evaluation != nullptr ? fixed_within(11, evaluation->loss, 4) : "", 11);
     cell(evaluation != nullptr ? fixed(100 * evaluation->accuracy, 2) + " %" : "", 10);
   }
   const auto rate = rate_.take();

@@ -107,9 +107,14 @@ std::vector<std::byte> read_file(const std::filesystem::path& file, std::uint64_
     throw data::MissingFileError("cannot open " + file.string() + ": " + reason(errno));
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (!S_ISREG(status.st_mode) || size > largest_bytes) {
-    throw data::ContentError(file.string() + ": not a regular file of at most " +
-                             std::to_string(largest_bytes) + " bytes");
+  if (!S_ISREG(status.st_mode)) {
+    throw data::ContentError(file.string() + ": found a " +
+                             (S_ISDIR(status.st_mode) ? "directory" : "device or pipe") +
+                             ", expected a file");
+  }
+  if (size > largest_bytes) {
+    throw data::ContentError(file.string() + ": found " + std::to_string(size) +
+                             " bytes, expected at most " + std::to_string(largest_bytes));
   }
   std::vector<std::byte> bytes(size);
   std::size_t done = 0;

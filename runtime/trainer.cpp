@@ -33,6 +33,22 @@ data::BatchTrace open_trace(const RunOptions& options) {
                                     : data::BatchTrace::from_csv(options.trace_file);
 }
 
+// A constant batch that does not serve is a wrong option; a trace that does not, a wrong file.
+data::TracePlan make_plan(const RunOptions& options, std::uint64_t samples) {
+  const data::PlanOptions plan{.samples = samples,
+                               .minibatch = options.minibatch,
+                               .trace_end = options.trace_end,
+                               .epoch_end = options.epoch_end,
+                               .epochs = options.epochs,
+                               .updates = options.updates};
+  try {
+    return data::TracePlan(open_trace(options), plan);
+  } catch (const data::ContentError& error) {
+    if (!options.trace_file.empty()) throw;
+    throw std::invalid_argument(error.what());
+  }
+}
+
 // What a run leaves in its directory, removed when it may be overwritten.
 void clear_output(const std::filesystem::path& directory, bool may_overwrite) {
   const auto metrics = directory / "metrics.jsonl";
@@ -86,12 +102,7 @@ void Trainer::open_inputs() {
   const nn::Backend backend = nn::backend(options_.backend);
   nn::select_kernels(backend, options_.isa);
   source_ = data::open_data(options_.data);
-  plan_.emplace(open_trace(options_), data::PlanOptions{.samples = source_.train->size(),
-                                                        .minibatch = options_.minibatch,
-                                                        .trace_end = options_.trace_end,
-                                                        .epoch_end = options_.epoch_end,
-                                                        .epochs = options_.epochs,
-                                                        .updates = options_.updates});
+  plan_.emplace(make_plan(options_, source_.train->size()));
   if (!plan_->total_updates() && !options_.until_progress) {
     throw std::invalid_argument(
         "the run has no end: give --epochs, --updates or --until-progress, or a trace that ends");
@@ -187,12 +198,13 @@ RunEnd Trainer::train(const std::vector<RunLog*>& logs) {
 
 void Trainer::prepare_output() {
   const std::filesystem::path& directory = *options_.output;
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) throw OutputError("cannot create " + directory.string() + ": " + error.message());
-  clear_output(directory, options_.may_overwrite);
-  std::filesystem::create_directory(directory / "checkpoints", error);
-  if (error) throw OutputError("cannot write in " + directory.string() + ": " + error.message());
+  try {
+    std::filesystem::create_directories(directory);
+    clear_output(directory, options_.may_overwrite);
+    std::filesystem::create_directory(directory / "checkpoints");
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw OutputError("cannot write in " + directory.string() + ": " + error.code().message());
+  }
   commit_file(directory / "config.ini",
               std::as_bytes(std::span<const char>(options_.configuration)));
 }

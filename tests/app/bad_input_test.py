@@ -1,9 +1,11 @@
-"""Misuse of the command: one sentence that names the culprit, the exit code, and in time."""
+"""Misuse of the command: one sentence that names the culprit, the exit code, and in time. Misuse of
+rubato train, which runs on many ranks: bad_training_test.py."""
 
 import os
 import subprocess
 import unittest
 
+import bad_files
 from rubato_command import CommandTest, rubato
 
 PLAN = ["plan", "--samples", 1000, "--ranks", 2]
@@ -84,18 +86,7 @@ class BadTraces(CommandTest):
             self.refuse(66, ["nowhere.csv"], *arguments)
 
     def test_files_that_are_no_trace(self):
-        for content, words in (
-                ("", ["t.csv", "empty", "batchsize"]),
-                ("just some words\n", ["t.csv:1", "batchsize"]),
-                ("step,batch\n0,32\n", ["t.csv:1", "batchsize"]),
-                ("step,batchsize\n", ["t.csv", "no row"]),
-                ("step,batchsize\n0,0\n", ["t.csv:2", '"0"', "at least 1"]),
-                ("step,batchsize\n0,-32\n", ["t.csv:2", '"-32"']),
-                ("step,batchsize\n0,32\n1,32.5\n", ["t.csv:3", '"32.5"', "whole number"]),
-                ("step,batchsize\n0,99999999999999999999\n", ["t.csv:2", "at most"]),
-                ("step,batchsize\n0,\n", ["t.csv:2", "nothing"]),
-                ("step,batchsize\n0,32\n\n1,32\n", ["t.csv:3", "empty"]),
-                ("step,batchsize\n0,32,5\n", ["t.csv:2", "3 fields", "2"])):
+        for content, words in bad_files.TRACES:
             trace = self.write("t.csv", content)
             for arguments in ([*PLAN, "--trace", trace], ["trace", "show", trace],
                               ["trace", "check", trace, "--samples", 1000]):

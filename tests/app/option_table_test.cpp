@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "app/failure.hpp"
 #include "app/options.hpp"
 #include "data/errors.hpp"
 #include "option_tables.hpp"
+#include "temporary_file.hpp"
 
 namespace rubato::app {
 namespace {
@@ -23,11 +22,11 @@ class ConfigFile : public testing::Test {
  protected:
   // The values of `line`, after --config with a file of this text.
   Options with(const std::string& text, std::vector<std::string> line = {}) {
-    std::ofstream(file_) << text;
-    line.insert(line.begin(), {"--config", file_});
+    file_.write(text);
+    line.insert(line.begin(), {"--config", file_.path()});
     return parse(line);
   }
-  std::string file_ = (std::filesystem::path(testing::TempDir()) / "option_table.ini").string();
+  TemporaryFile file_;
 };
 
 TEST_F(ConfigFile, FillsInWhatTheCommandLineLeavesOpen) {
@@ -48,7 +47,7 @@ TEST_F(ConfigFile, GivesWayWhereTheCommandLineNamesAnAlternative) {
 TEST_F(ConfigFile, IsRefusedWithItsNameAndTheCulprit) {
   const auto expect = [&](const std::string& text, const std::string& words) {
     EXPECT_THAT([&] { with(text); },
-                ThrowsMessage<data::ContentError>(StrEq(file_ + ": " + words)));
+                ThrowsMessage<data::ContentError>(StrEq(file_.path() + ": " + words)));
   };
   expect("rlue = root\n", "unknown key \"rlue\"; did you mean \"rule\"?");
   expect("wibbly = 1\n", "unknown key \"wibbly\"");

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include "app/failure.hpp"
 #include "option_tables.hpp"
+#include "temporary_file.hpp"
 
 namespace rubato::app {
 namespace {
@@ -48,10 +47,9 @@ TEST(Options, AreWrittenInGroupsWithTheirDefaults) {
 }
 
 TEST(Options, ReadBackFromTheirFileToTheSame) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "options_test.ini";
   const auto written = parse({"--trace", "a b = [c];.csv", "--lr", "3e-7", "--nesterov"});
-  std::ofstream(file) << written.as_ini();
-  const auto read = parse({"--config", file.string()});
+  const TemporaryFile file(written.as_ini());
+  const auto read = parse({"--config", file.path()});
   EXPECT_EQ(read.as_ini(), written.as_ini());
   EXPECT_EQ(read.text("trace"), "a b = [c];.csv");
   EXPECT_EQ(read.number("lr"), 3e-7);

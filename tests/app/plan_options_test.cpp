@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "app/failure.hpp"
 #include "data/errors.hpp"
+#include "temporary_file.hpp"
 
 namespace rubato::app {
 namespace {
@@ -51,9 +49,8 @@ TEST(PlanOptions, ReachThePlan) {
 }
 
 TEST(PlanOptions, BlameTheFileOrTheOption) {
-  const auto file = std::filesystem::path(testing::TempDir()) / "plan_options_test.csv";
-  std::ofstream(file) << "batchsize\n50\n";
-  const auto from_file = parsed({"--trace", file.string(), "--minibatch", "4"});
+  const TemporaryFile file("batchsize\n50\n");
+  const auto from_file = parsed({"--trace", file.path(), "--minibatch", "4"});
   EXPECT_THROW(make_plan(read_trace(from_file), from_file, 10), data::ContentError);
   const auto from_option = parsed({"--batch-size", "50", "--minibatch", "4", "--epochs", "1"});
   EXPECT_THAT([&] { make_plan(read_trace(from_option), from_option, 10); },

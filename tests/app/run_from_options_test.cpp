@@ -1,0 +1,167 @@
+#include "app/run_from_options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "app/failure.hpp"
+#include "app/train_options.hpp"
+#include "optim/scaling_rules.hpp"
+
+namespace rubato::app {
+namespace {
+
+using testing::ElementsAre;
+using testing::StrEq;
+using testing::ThrowsMessage;
+
+// The run of a small task with more options.
+runtime::RunOptions run_with(std::vector<std::string> more = {}) {
+  more.insert(more.begin(), {"--data", "digits", "--batch-size", "32"});
+  return run_from(train_table().parse(more));
+}
+
+void expect_refused(const std::vector<std::string>& more, const std::string& sentence) {
+  EXPECT_THAT([&] { run_with(more); }, ThrowsMessage<UsageError>(StrEq(sentence)));
+}
+
+TEST(RunFromOptions, HasTheDefaultsOfTheHelp) {
+  const auto run = run_with();
+  EXPECT_EQ(run.data.spec, "digits");
+  EXPECT_EQ(run.batch_size, 32U);
+  EXPECT_EQ(run.trace_file, "");
+  EXPECT_EQ(run.model, "mlp:512,512");
+  EXPECT_EQ(run.seed, 42U);
+  EXPECT_EQ(run.minibatch, 32U);
+  EXPECT_EQ(run.optimizer.name, "sgd");
+  EXPECT_EQ(run.optimizer.momentum, 0.9);
+  EXPECT_EQ(run.schedule.name, "constant");
+  EXPECT_EQ(run.schedule.base_rate, 0.05);
+  EXPECT_EQ(run.rule, "linear");
+  EXPECT_EQ(run.reference_batch, std::nullopt);
+  EXPECT_EQ(run.output, std::nullopt);
+  EXPECT_TRUE(run.shadow_rules.empty());
+}
+
+TEST(RunFromOptions, TakesWhatSaysWhichSamples) {
+  const auto run = run_from(train_table().parse(
+      {"--data",      "csv:a.csv", "--test-every", "5",       "--label-column",   "y",
+       "--trace",     "t.csv",     "--minibatch",  "7",       "--epochs",         "3",
+       "--trace-end", "stop",      "--epoch-end",  "carry",   "--seed",           "9",
+       "--order",     "feistel",   "--assignment", "strided", "--until-progress", "4.5"}));
+  EXPECT_EQ(run.data.spec, "csv:a.csv");
+  EXPECT_EQ(run.data.test_every, 5U);
+  EXPECT_EQ(run.data.label_column, "y");
+  EXPECT_EQ(run.trace_file, "t.csv");
+  EXPECT_EQ(run.minibatch, 7U);
+  EXPECT_EQ(run.epochs, 3U);
+  EXPECT_EQ(run.updates, std::nullopt);
+  EXPECT_EQ(run.trace_end, data::TraceEnd::stop);
+  EXPECT_EQ(run.epoch_end, data::EpochEnd::carry);
+  EXPECT_EQ(run.seed, 9U);
+  EXPECT_EQ(run.order, data::OrderKind::feistel);
+  EXPECT_EQ(run.assignment, data::Assignment::strided);
+  EXPECT_EQ(run.until_progress, 4.5);
+}
+
+TEST(RunFromOptions, TakesProgressAndUpdatesTogether) {
+  const auto run = run_with({"--updates", "20", "--until-progress", "30"});
+  EXPECT_EQ(run.updates, 20U);
+  EXPECT_EQ(run.until_progress, 30);
+}
+
+TEST(RunFromOptions, TakesTheOptimizer) {
+  const auto sgd =
+      run_with({"--momentum", "0.5", "--momentum-form", "v-corrected", "--weight-decay", "0.01"})
+          .optimizer;
+  EXPECT_EQ(sgd.momentum, 0.5);
+  EXPECT_EQ(sgd.form, optim::MomentumForm::v_corrected);
+  EXPECT_EQ(sgd.weight_decay, 0.01);
+  EXPECT_TRUE(run_with({"--nesterov"}).optimizer.nesterov);
+  const auto adam =
+      run_with({"--optimizer", "adamw", "--beta1", "0.8", "--beta2", "0.99", "--epsilon", "1e-6"})
+          .optimizer;
+  EXPECT_EQ(adam.name, "adamw");
+  EXPECT_EQ(adam.momentum, 0);
+  EXPECT_EQ(adam.beta1, 0.8);
+  EXPECT_EQ(adam.beta2, 0.99);
+  EXPECT_EQ(adam.epsilon, 1e-6);
+}
+
+TEST(RunFromOptions, TakesTheSchedule) {
+  const auto multistep = run_with({"--schedule", "multistep", "--milestones", "1,2.5,4", "--gamma",
+                                   "0.5", "--schedule-by", "progress", "--lr", "0.3", "--warmup",
+                                   "2", "--warmup-start", "0.25"})
+                             .schedule;
+  EXPECT_THAT(multistep.milestones, ElementsAre(1, 2.5, 4));
+  EXPECT_EQ(multistep.gamma, 0.5);
+  EXPECT_EQ(multistep.unit, optim::ScheduleUnit::progress);
+  EXPECT_EQ(multistep.base_rate, 0.3);
+  EXPECT_EQ(multistep.warmup_span, 2);
+  EXPECT_EQ(multistep.warmup_start, 0.25);
+  EXPECT_EQ(run_with({"--schedule", "step", "--step-size", "3"}).schedule.step_size, 3);
+  const auto cosine = run_with({"--schedule", "cosine", "--span", "8", "--end-lr", "0.01"});
+  EXPECT_EQ(cosine.schedule.span, 8);
+  EXPECT_EQ(cosine.schedule.end_rate, 0.01);
+}
+
+TEST(RunFromOptions, LetsACosineTakeWhatTheWarmUpLeaves) {
+  EXPECT_EQ(run_with({"--schedule", "cosine", "--epochs", "10"}).schedule.span, 10);
+  EXPECT_EQ(run_with({"--schedule", "cosine", "--epochs", "10", "--warmup", "1.5"}).schedule.span,
+            8.5);
+  const std::string asks = "--schedule cosine: give its length, --span U";
+  expect_refused({"--schedule", "cosine"}, asks);
+  expect_refused({"--schedule", "cosine", "--epochs", "10", "--schedule-by", "update"}, asks);
+  expect_refused({"--schedule", "cosine", "--epochs", "2", "--warmup", "2"},
+                 "--schedule cosine: the warm-up takes all of --epochs; make it shorter");
+}
+
+TEST(RunFromOptions, TakesHowItIsCarriedOut) {
+  const auto run = run_with({"--rule", "adascale", "--reference-batch", "64", "--sum", "fast",
+                             "--allreduce", "ring", "--backend", "eigen", "--isa", "avx2",
+                             "--shadow-rates", "--out", "runs/a", "--overwrite"});
+  EXPECT_EQ(run.rule, "adascale");
+  EXPECT_EQ(run.reference_batch, 64);
+  EXPECT_EQ(run.sum, optim::SumKind::fast);
+  EXPECT_EQ(run.allreduce, collectives::AllreduceAlgorithm::ring);
+  EXPECT_EQ(run.backend, "eigen");
+  EXPECT_EQ(run.isa, "avx2");
+  EXPECT_EQ(run.shadow_rules, optim::rule_names());
+  EXPECT_EQ(run.output, "runs/a");
+  EXPECT_TRUE(run.may_overwrite);
+  EXPECT_THAT(run.configuration, testing::HasSubstr("rule = adascale\n"));
+}
+
+TEST(RunFromOptions, RefusesWhatWouldHaveNoEffect) {
+  expect_refused({"--warmup-start", "0.1"},
+                 "--warmup-start: there is no warm-up to start; give its length, --warmup U");
+  expect_refused({"--schedule-by", "update"},
+                 "--schedule-by update: nothing counts in it; give --schedule or --warmup");
+  expect_refused({"--overwrite"}, "--overwrite: no directory is written to; give --out DIR");
+  EXPECT_NO_THROW(run_with({"--schedule-by", "update", "--warmup", "5"}));
+}
+
+TEST(RunFromOptions, RefusesHalfAMultistep) {
+  expect_refused({"--schedule", "multistep"},
+                 "--schedule multistep: give its --milestones U,U,...");
+  expect_refused({"--schedule", "multistep", "--milestones", "1,,2"},
+                 "--milestones: found \"\", expected a number");
+}
+
+TEST(RunFromOptions, RefusesARunOfNothing) {
+  EXPECT_THAT(
+      [] {
+        run_from(train_table().parse({"--batch-size", "32"}));
+      },
+      ThrowsMessage<UsageError>(StrEq("no data: give --data SPEC (digits, say)")));
+  EXPECT_THAT(
+      [] {
+        run_from(train_table().parse({"--data", "digits"}));
+      },
+      ThrowsMessage<UsageError>(StrEq("no batch size: give --trace FILE.csv or --batch-size N")));
+}
+
+}  // namespace
+}  // namespace rubato::app
