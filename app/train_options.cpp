@@ -94,7 +94,7 @@ std::vector<Option> output_options() {
        .kind = OptionKind::integer,
        .value_name = "N",
        .group = group,
-       .description = "report every N-th update too, not evaluations only",
+       .description = "report every N-th update too, not the ends of epochs only",
        .is_recorded = false},
       {.name = "progress",
        .kind = OptionKind::choice,
@@ -124,10 +124,11 @@ std::string notes() {
          "  mnist: two 5x5 convolutions, each with max-pool, ReLU and batch normalisation, two"
          " dense layers\n"
          "  mnist-tutorial[:dropout=0]: two 3x3 convolutions, max-pool, two dense layers, dropout\n"
-         "\nThe table has one row for each evaluation, which follows every epoch: loss and gain are"
-         " those of\nthe last update, progress is the sum of the gains so far, samples/s is the"
-         " training speed since\nthe row before (the first update of a run, which also starts the"
-         " kernels, is left out).\n"
+         "\nThe table has one row at the end of every epoch, after an evaluation where there is a"
+         " test set.\nloss and gain are those of the last update, progress is the sum of the gains "
+         "so"
+         " far, samples/s\nis the speed of training since the row before (without the first update"
+         " of the run, which also\nstarts the kernels).\n"
          "\nA run is defined by its options: ranks, hosts, --assignment and --allreduce change its"
          " speed only.";
 }

@@ -2,6 +2,7 @@
 // one.
 #include "app/training_report.hpp"
 
+#include <cmath>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -37,6 +38,7 @@ TrainingTable::TrainingTable(std::ostream& out, std::optional<std::uint64_t> log
 
 void TrainingTable::begin(const runtime::RunFacts& facts) {
   has_tests_ = facts.test_samples > 0;
+  total_updates_ = facts.total_updates;
   out_ << facts.model << ", " << facts.parameters << " parameters; " << facts.training_samples
        << " training samples, "
        << (has_tests_ ? std::to_string(facts.test_samples) + " test samples" : "no test set")
@@ -50,7 +52,14 @@ void TrainingTable::begin(const runtime::RunFacts& facts) {
 void TrainingTable::update(const runtime::StepReport& report) {
   rate_.add(report);
   last_ = report;
-  if (log_every_ && report.update % *log_every_ == 0) print_row(report, nullptr);
+  const bool is_nth = log_every_ && report.update % *log_every_ == 0;
+  const bool is_end = ends_epoch_or_run(report);
+  if (is_end && has_tests_) return;  // the evaluation's row comes next
+  if (is_nth || is_end) print_row(report, nullptr);
+}
+
+bool TrainingTable::ends_epoch_or_run(const runtime::StepReport& report) const {
+  return report.epochs_done == std::floor(report.epochs_done) || report.update == total_updates_;
 }
 
 void TrainingTable::evaluation(const runtime::EvaluationReport& report) {

@@ -14,8 +14,9 @@
 
 namespace rubato::app {
 
-// One row for each evaluation, with the last update's batch, rate and gain; with log_every also one
-// for each so-many-th update.
+// One row at the end of each epoch and of the run, with the last update's batch, rate and gain and
+// the evaluation that follows it where there is a test set; with log_every also one for each
+// so-many-th update.
 class TrainingTable final : public runtime::RunLog {
  public:
   // `before_printing` clears what else is on the terminal's line.
@@ -27,12 +28,14 @@ class TrainingTable final : public runtime::RunLog {
   void end(const runtime::RunEnd& end) override;
 
  private:
+  bool ends_epoch_or_run(const runtime::StepReport& report) const;
   void print_row(const runtime::StepReport& report, const runtime::EvaluationReport* evaluation);
 
   std::ostream& out_;
   std::optional<std::uint64_t> log_every_;
   std::function<void()> before_printing_;
   bool has_tests_ = false;
+  std::optional<std::uint64_t> total_updates_;
   runtime::StepReport last_;
   SampleRate rate_;
 };

@@ -48,7 +48,8 @@ struct EvaluationReport {
   double seconds = 0;
 };
 
-// The report of an update just decided; `epochs_done`, `seconds` and `was_repeated` are the caller's to fill in.
+// The report of an update just decided; `epochs_done`, `seconds` and `was_repeated` are the
+// caller's to fill in.
 StepReport step_report(const data::PlannedUpdate& update, const optim::UpdateSums& sums,
                        const optim::ElasticOptimizer::Decision& decision,
                        const optim::ElasticOptimizer& optimizer,

@@ -19,7 +19,8 @@ class Digest(CommandTest):
 
     def test_is_one_line_for_each_file_in_the_form_of_sha256sum(self):
         output = self.succeed("checkpoint", "digest", self.first, self.last).output
-        self.assertRegex(output, rf"\A[0-9a-f]{{64}}  {self.first}\n[0-9a-f]{{64}}  {self.last}\n\Z")
+        digest = "[0-9a-f]{64}"
+        self.assertRegex(output, rf"\A{digest}  {self.first}\n{digest}  {self.last}\n\Z")
 
     def test_differs_where_the_state_differs_and_only_there(self):
         states = self.digests(self.first, self.last)

@@ -65,16 +65,18 @@ class Output(TrainTest):
         tables = {}
         for ranks in (1, 2, 3):
             lines = self.succeed(*RUN, "--log-every", 10, ranks=ranks).output.splitlines()
-            self.assertTrue(lines[0].endswith(f"; {ranks} rank{'s' if ranks > 1 else ''}"), lines[0])
+            self.assertRegex(lines[0], rf"; {ranks} rank{'s' if ranks > 1 else ''}$")
             self.assertRegex(lines[-1], r"^done: 47 updates in \d+\.\d\d s, \d+ samples/s$")
             widths = {len(line) for line in lines[1:-1]}
             self.assertEqual(len(widths), 1, lines)
             tables[ranks] = [line.rsplit(maxsplit=1)[0] for line in lines[1:-1]]
         self.assertEqual(tables[1], tables[2])
         self.assertEqual(tables[1], tables[3])
-        logged = [line.split()[0] for line in tables[1][1:]]
-        self.assertEqual(logged[0], "10")
-        self.assertEqual(logged[-1], "47")
+        # An epoch of 44 minibatches of 32 has 1408 samples; the first uses 20 * 40 + 6 * 100.
+        rows = {row[0]: row for row in map(str.split, tables[1][1:])}
+        self.assertEqual(rows["10"][1:3], ["0.28", "40"])
+        self.assertEqual(rows["30"][1:3], ["1.28", "100"])
+        self.assertEqual(list(rows)[-1], "47")
 
     def test_json_is_one_document_and_nothing_else(self):
         result = self.succeed(*RUN, "--format", "json", "--log-every", 20, ranks=2)

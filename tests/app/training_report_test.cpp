@@ -94,15 +94,43 @@ TEST(TrainingTable, HasARowForEveryNthUpdate) {
   for (std::uint64_t number = 1; number <= 5; ++number) log.table.update(step(number));
   log.table.evaluation(evaluation(5));
   const auto lines = log.lines();
-  ASSERT_EQ(lines.size(), 5U);
+  ASSERT_EQ(lines.size(), 4U);
   EXPECT_THAT(lines[2], StartsWith("        2    0.50 "));
-  EXPECT_THAT(lines[3], StartsWith("        4    1.00 "));
-  EXPECT_THAT(lines[4], StartsWith("        5    1.25 "));
+  EXPECT_THAT(lines[3], StartsWith("        5    1.25 "));  // the 4th ends an epoch: see below
   for (const auto& line : lines) {
     if (line != lines[0]) {
       EXPECT_EQ(line.size(), lines[1].size()) << line;
     }
   }
+}
+
+TEST(TrainingTable, LeavesTheRowOfAnUpdateThatIsEvaluatedToTheEvaluation) {
+  Table log(1);
+  auto run = facts(359);
+  run.total_updates = 6;
+  log.table.begin(run);
+  for (std::uint64_t number = 1; number <= 6; ++number) {
+    log.table.update(step(number));
+    if (number == 4 || number == 6) log.table.evaluation(evaluation(number));
+  }
+  const auto lines = log.lines();
+  ASSERT_EQ(lines.size(), 8U);
+  for (std::size_t number = 1; number <= 6; ++number) {
+    EXPECT_THAT(lines[number + 1], StartsWith("        " + std::to_string(number) + " "));
+  }
+}
+
+TEST(TrainingTable, HasARowForEachEpochWhereNothingTests) {
+  Table log;
+  auto run = facts(0);
+  run.total_updates = 9;
+  log.table.begin(run);
+  for (std::uint64_t number = 1; number <= 9; ++number) log.table.update(step(number));
+  const auto lines = log.lines();
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_THAT(lines[2], StartsWith("        4    1.00 "));
+  EXPECT_THAT(lines[3], StartsWith("        8    2.00 "));
+  EXPECT_THAT(lines[4], StartsWith("        9    2.25 "));
 }
 
 TEST(TrainingTable, ShowsTheSpeedSinceTheRowBeforeWithoutTheFirstUpdate) {
