@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "collectives/addend_sum.hpp"
@@ -18,8 +19,12 @@ constexpr std::size_t buffers = 4;
 
 // Small chunks stay in the cache between the stages. Where ranks share cores, a barrier costs a
 // change of process, and fewer, larger chunks win.
+// All nodes must cut alike, whatever each of them would prefer.
 std::size_t chunk_bytes_of(const Topology& topology) {
-  return topology.is_oversubscribed() ? std::size_t{1} << 20 : std::size_t{1} << 17;
+  std::array<std::int64_t, 1> bytes{topology.is_oversubscribed() ? std::int64_t{1} << 20
+                                                                 : std::int64_t{1} << 17};
+  topology.all().maximum(bytes);
+  return static_cast<std::size_t>(bytes[0]);
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -22,10 +23,20 @@ namespace {
 
 struct Buffer {
   Minibatch minibatch;
-  std::vector<float> inputs;
+  std::vector<float> storage;
+  std::span<float> inputs;  // of the storage, from a 64-byte boundary on: models need not copy it
   std::vector<std::int32_t> labels;
   std::exception_ptr error;  // what went wrong while filling
 };
+
+void allocate_inputs(Buffer& buffer, std::size_t elements) {
+  constexpr std::size_t boundary_bytes = 64;
+  buffer.storage.resize(elements + boundary_bytes / sizeof(float));
+  void* begin = buffer.storage.data();
+  std::size_t room_bytes = buffer.storage.size() * sizeof(float);
+  std::align(boundary_bytes, elements * sizeof(float), begin, room_bytes);
+  buffer.inputs = {static_cast<float*>(begin), elements};
+}
 
 }  // namespace
 
@@ -38,7 +49,7 @@ struct Prefetcher::State {
         largest_minibatch(largest),
         indices(largest) {
     for (Buffer& buffer : buffers) {
-      buffer.inputs.resize(largest * dataset->shape().size());
+      allocate_inputs(buffer, largest * dataset->shape().size());
       buffer.labels.resize(largest);
       free.push_back(&buffer);
     }
@@ -104,7 +115,7 @@ void Prefetcher::State::fill(Buffer& buffer) try {
   }
   const std::span<std::uint64_t> chosen(indices.data(), minibatch.size);
   order->read(minibatch.begin, chosen);
-  dataset->read(chosen, std::span(buffer.inputs).first(minibatch.size * dataset->shape().size()),
+  dataset->read(chosen, buffer.inputs.first(minibatch.size * dataset->shape().size()),
                 std::span(buffer.labels).first(minibatch.size));
 } catch (...) {
   buffer.error = std::current_exception();
@@ -156,8 +167,7 @@ LoadedMinibatch Prefetcher::next() {
   --state_->outstanding;
   if (buffer.error) std::rethrow_exception(buffer.error);
   const std::size_t samples = buffer.minibatch.size;
-  return {buffer.minibatch,
-          std::span(buffer.inputs).first(samples * state_->dataset->shape().size()),
+  return {buffer.minibatch, buffer.inputs.first(samples * state_->dataset->shape().size()),
           std::span(buffer.labels).first(samples)};
 }
 

@@ -1,9 +1,11 @@
 // Exponents of the exact sum: see the header for the argument.
 #include "optim/exact_units.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace rubato::optim {
@@ -33,6 +35,10 @@ double ExactUnits::rounding_constant(std::size_t tensor) const {
 }
 
 bool ExactUnits::adopt(std::span<const std::uint32_t> largest_bits, std::size_t minibatches) {
+  if (bits_to_count(minibatches) > headroom_bits + lost_bits_allowed) {
+    throw std::invalid_argument("the exact sum adds at most 2^27 minibatches in an update, not " +
+                                std::to_string(minibatches) + ": use a larger --minibatch");
+  }
   bool stands = true;
   for (std::size_t tensor = 0; tensor < exponents_.size(); ++tensor) {
     if (largest_bits[tensor] == 0) continue;
@@ -40,7 +46,7 @@ bool ExactUnits::adopt(std::span<const std::uint32_t> largest_bits, std::size_t 
     const std::int32_t used = exponents_[tensor];
     if (now + bits_to_count(minibatches) > used + headroom_bits) stands = false;
     if (now < used - lost_bits_allowed) stands = false;
-    exponents_[tensor] = now;
+    exponents_[tensor] = now + std::max(0, bits_to_count(minibatches) - headroom_bits);
   }
   return stands;
 }

@@ -27,8 +27,9 @@ class ExactUnits {
   // Takes the largest magnitude of each tensor's minibatch gradients in an update, as bits of a
   // float without its sign, over all ranks, and the number of minibatches. Afterwards the exponents
   // are those of this update (an all-zero tensor keeps its own). True if the sum just made with the
-  // old exponents stands; false if it must be made again with the new ones. Precondition: all
-  // magnitudes are finite.
+  // old exponents stands; false if it must be made again with the new ones. More than
+  // 2^17 minibatches take some of the 34 bits as headroom; more than 2^27 are
+  // std::invalid_argument. Precondition: all magnitudes are finite.
   bool adopt(std::span<const std::uint32_t> largest_bits, std::size_t minibatches);
 
   const std::vector<std::int32_t>& exponents() const noexcept { return exponents_; }

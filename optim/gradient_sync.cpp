@@ -7,6 +7,7 @@
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace rubato::optim {
@@ -55,13 +56,15 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
   }
 }
 
+void GradientSync::reserve(std::size_t minibatches) {
+  if (minibatches <= slot_capacity_) return;
+  slot_capacity_ = minibatches;
+  slot_memory_ = collectives::NodeMemory(
+      topology_, bytes_on_first(topology_, 2 * slot_capacity_ * sizeof(Slot)));
+}
+
 void GradientSync::begin(std::size_t minibatches) {
-  if (minibatches > slot_capacity_) {
-    slot_capacity_ = std::max(minibatches, 2 * slot_capacity_);
-    slot_memory_ = collectives::NodeMemory(
-        topology_, bytes_on_first(topology_, 2 * slot_capacity_ * sizeof(Slot)));
-    barrier_.wait();  // new memory is zero once every rank has touched it
-  }
+  if (minibatches > slot_capacity_) reserve(std::max(minibatches, 2 * slot_capacity_));
   minibatches_ = minibatches;
   accumulator_->begin();
 }
@@ -90,6 +93,9 @@ UpdateSums GradientSync::sum(std::uint64_t samples) {
   if (sums.samples != samples) {
     throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
                            " samples of an update of " + std::to_string(samples));
+  }
+  if (!std::isfinite(sums.gradient.mean_square)) {
+    throw NonFiniteGradient("the sum of the gradients is not finite: training has diverged");
   }
   table_ = 1 - table_;
   if (kind_ == SumKind::exact) sums.stands = units_.adopt(largest_bits, minibatches_);

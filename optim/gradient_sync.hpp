@@ -63,6 +63,9 @@ class GradientSync {
                std::size_t parameter_elements, std::size_t total_elements, SumKind kind,
                collectives::AllreduceAlgorithm algorithm);
 
+  // Collective. Makes room for updates of so many minibatches, so that begin() need not.
+  void reserve(std::size_t minibatches);
+
   // Collective the first time that an update has more minibatches than any before (the slots grow).
   void begin(std::size_t minibatches);
 

@@ -22,6 +22,7 @@ std::string reason() { return std::generic_category().message(errno); }
 MetricsFile::MetricsFile(std::filesystem::path file)
     : path_(std::move(file)), file_(std::fopen(path_.c_str(), "we"), std::fclose) {
   if (!file_) throw OutputError("cannot create " + path_.string() + ": " + reason());
+  std::setvbuf(file_.get(), nullptr, _IOLBF, 1U << 16U);  // whole lines, as they happen
 }
 
 void MetricsFile::begin(const RunFacts& facts) {

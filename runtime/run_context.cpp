@@ -3,11 +3,18 @@
 
 #include <gnu/libc-version.h>
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
+#include <iomanip>
+#include <limits>
+#include <numeric>
+#include <span>
 #include <sstream>
 #include <string>
 
 #include "nn/backend.hpp"
+#include "runtime/sha256.hpp"
 #include "runtime/version.hpp"
 
 namespace rubato::runtime {
@@ -17,6 +24,7 @@ namespace {
 template <class T>
 std::string joined(const std::vector<T>& items) {
   std::ostringstream text;
+  text << std::setprecision(std::numeric_limits<float>::max_digits10);
   for (std::size_t i = 0; i < items.size(); ++i) text << (i > 0 ? ", " : "") << items[i];
   return text.str();
 }
@@ -27,8 +35,49 @@ std::string describe_kernels(const RunOptions& options) {
 }
 
 std::string describe(const data::Standardisation& standardisation) {
-  return "x * " + joined(std::vector{standardisation.scale}) + " - (" +
-         joined(standardisation.mean) + ") / (" + joined(standardisation.deviation) + ")";
+  return "(x * " + joined(std::vector{standardisation.scale}) + " - (" +
+         joined(standardisation.mean) + ")) / (" + joined(standardisation.deviation) + ")";
+}
+
+// Of all samples and labels, as training sees them.
+std::string content_digest(const data::Dataset* dataset) {
+  if (dataset == nullptr) return "none";
+  constexpr std::uint64_t block = 1024;
+  Sha256 hash;
+  std::vector<std::uint64_t> indices(block);
+  std::vector<float> inputs(block * dataset->shape().size());
+  std::vector<std::int32_t> labels(block);
+  for (std::uint64_t begin = 0; begin < dataset->size(); begin += block) {
+    const std::size_t size = std::min(block, dataset->size() - begin);
+    std::iota(indices.begin(), indices.end(), begin);
+    const std::span some_inputs(inputs.data(), size * dataset->shape().size());
+    const std::span some_labels(labels.data(), size);
+    dataset->read({indices.data(), size}, some_inputs, some_labels);
+    hash.add(std::as_bytes(some_inputs));
+    hash.add(std::as_bytes(some_labels));
+  }
+  return hash.hexadecimal();
+}
+
+std::string trace_digest(const data::BatchTrace& trace) {
+  Sha256 hash;
+  for (std::uint64_t row = 0; row < trace.rows(); ++row) {
+    const std::uint64_t batch = trace.batch_size(row);
+    hash.add(std::as_bytes(std::span(&batch, 1)));
+  }
+  return hash.hexadecimal();
+}
+
+// The C library takes other code on other processors, and rounds otherwise there: what it makes of
+// some thousand arguments tells.
+std::string mathematics_digest() {
+  std::vector<double> results;
+  for (int i = 1; i <= 4096; ++i) {
+    const double x = i * 0.00173;
+    results.insert(results.end(), {std::exp(-x), std::log(x), std::pow(0.999, x), std::cos(x),
+                                   std::exp(static_cast<float>(-x))});
+  }
+  return sha256(std::as_bytes(std::span<const double>(results)));
 }
 
 std::string now_utc() {
@@ -61,14 +110,17 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
 }
 
 std::vector<collectives::NamedValue> agreed_values(const RunOptions& options,
-                                                   const data::DataSource& source) {
+                                                   const data::DataSource& source,
+                                                   const data::BatchTrace& trace) {
   return {{"the version of Rubato", std::string(version) + " " + std::string(revision)},
           {"the compiler", std::string(compiler) + " " + std::string(flags)},
           {"the C library", ::gnu_get_libc_version()},
+          {"the C library's mathematics", mathematics_digest()},
           {"the kernels", describe_kernels(options)},
           {"the options", options.configuration},
-          {"the number of training samples", std::to_string(source.train->size())},
-          {"the data's standardisation", describe(source.standardisation)}};
+          {"the trace", trace_digest(trace)},
+          {"the training data", content_digest(source.train.get())},
+          {"the test data", content_digest(source.test.get())}};
 }
 
 }  // namespace rubato::runtime

@@ -20,6 +20,7 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
 // What must be the same on every rank for the result to be the same: program, compiler, C library,
 // kernels, options, data.
 std::vector<collectives::NamedValue> agreed_values(const RunOptions& options,
-                                                   const data::DataSource& source);
+                                                   const data::DataSource& source,
+                                                   const data::BatchTrace& trace);
 
 }  // namespace rubato::runtime

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -89,6 +90,7 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options, con
   sync_ = std::make_unique<optim::GradientSync>(
       topology_, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
       options_.sum, options_.allreduce);
+  sync_->reserve(plan_->most_minibatches());
   step_ = std::make_unique<TrainStep>(
       topology_, *replica_, *loader_, *sync_, *optimizer_,
       TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules});
@@ -110,15 +112,15 @@ void Trainer::open_inputs() {
   const data::SampleShape shape = source_.train->shape();
   model_ = nn::make_model(options_.model, {shape.height, shape.width, shape.channels},
                           source_.train->classes(), backend);
-  const double reference = options_.reference_batch.value_or(
-      static_cast<double>(plan_->next(data::Cursor{})->batch_size));
+  const double reference =
+      options_.reference_batch.value_or(static_cast<double>(plan_->trace().batch_size(0)));
   optimizer_ = optim::make_elastic_optimizer(
       options_.rule, optim::make_optimizer<float>(options_.optimizer),
       optim::LearningRateSchedule(options_.schedule), optim::ElasticOptions{reference});
 }
 
 void Trainer::require_same_everywhere() const {
-  std::vector<collectives::NamedValue> values = agreed_values(options_, source_);
+  std::vector<collectives::NamedValue> values = agreed_values(options_, source_, plan_->trace());
   values.push_back({"the model's layout", model_->layout().description()});
   collectives::require_same(topology_.all(), values);
 }
@@ -139,7 +141,9 @@ void Trainer::describe_run() {
 RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
   try {
     return train(logs);
-  } catch (const RunError&) {  // the same on every rank
+  } catch (const RunError&) {  // the same on every rank, as the next one
+    throw collectives::AgreedFailure(explain_(std::current_exception()));
+  } catch (const data::ContentError&) {
     throw collectives::AgreedFailure(explain_(std::current_exception()));
   }
 }
@@ -179,19 +183,23 @@ RunEnd Trainer::train(const std::vector<RunLog*>& logs) {
     }
     update = upcoming;
   }
+  require_finite_weights();
   if (evaluator_ && !is_evaluated) {
     const EvaluationReport evaluation = evaluate();
     tell([&](RunLog& log) { log.evaluation(evaluation); });
   }
   if (cursor_.update > 0) checkpoint();
-  end.reason = options_.until_progress && has_reached_goal() ? "progress reached" : "done";
+  const bool has_failed = options_.until_progress && !has_reached_goal();
+  end.reason =
+      has_failed ? "progress not reached" : (options_.until_progress ? "progress reached" : "done");
   end.updates = cursor_.update;
   end.samples_per_second = static_cast<double>(cursor_.samples) / std::max(end.seconds, 1e-9);
   tell([&](RunLog& log) { log.end(end); });
-  if (options_.until_progress && !has_reached_goal()) {
-    throw RunError("the trace ended at progress " + std::to_string(optimizer_->progress()) +
-                   ", before the " + std::to_string(*options_.until_progress) +
-                   " of --until-progress: make it longer, or choose --trace-end repeat-last");
+  if (has_failed) {
+    throw data::ContentError(
+        "the trace ended at progress " + std::to_string(optimizer_->progress()) + ", before the " +
+        std::to_string(*options_.until_progress) +
+        " of --until-progress: make it longer, or choose --trace-end repeat-last");
   }
   return end;
 }
@@ -233,6 +241,17 @@ EvaluationReport Trainer::evaluate() {
           .accuracy = result.accuracy,
           .samples = evaluator_->samples(),
           .seconds = seconds_since(start)};
+}
+
+// What the last update did wrong no later gradient would show. All ranks of a node see the same
+// weights.
+void Trainer::require_finite_weights() const {
+  for (const float weight : replica_->shared().parameters) {
+    if (std::isfinite(weight)) continue;
+    throw RunError("update " + std::to_string(cursor_.update) +
+                   ": the weights are not finite: training has diverged (a lower learning rate, "
+                   "or a warm-up, may help)");
+  }
 }
 
 bool Trainer::has_reached_goal() const {

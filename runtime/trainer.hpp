@@ -36,8 +36,8 @@ class Trainer {
   // is an output directory.
   RunEnd run(const std::vector<RunLog*>& logs);
 
-  // Collective: the state at the last update boundary, whole on rank 0 (and on the first rank of
-  // every node).
+  // The state at the last update boundary, whole on every rank, from the node's memory: not
+  // collective, but no rank may be training meanwhile.
   TrainingState state() const;
   const RunFacts& facts() const noexcept { return facts_; }
 
@@ -49,6 +49,7 @@ class Trainer {
   void prepare_output();
   void checkpoint() const;
   EvaluationReport evaluate();
+  void require_finite_weights() const;
   bool has_reached_goal() const;
 
   RunOptions options_;

@@ -58,6 +58,7 @@ void expect_samples(const LoadedMinibatch& loaded, OrderKind kind, std::uint64_t
   std::vector<std::uint64_t> expected(minibatch.size);
   EpochOrder(kind, samples, 7, minibatch.epoch).read(minibatch.begin, expected);
   ASSERT_EQ(loaded.inputs.size(), 2 * minibatch.size);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(loaded.inputs.data()) % 64, 0U);
   ASSERT_EQ(loaded.labels.size(), minibatch.size);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(loaded.inputs[2 * i], static_cast<float>(expected[i]));

@@ -56,6 +56,18 @@ TEST(ExactUnits, AllowsGrowthUpToTheHeadroomAndNoFurther) {
   }
 }
 
+// The second sum stands, however many minibatches: the unit makes room for them.
+TEST(ExactUnits, ManyMinibatchesTakeHeadroomFromThePrecision) {
+  const std::vector largest{bits_of(0.9F)};
+  for (const std::size_t minibatches : {131072UL, 131073UL, 1UL << 20U, 1UL << 27U}) {
+    ExactUnits units(1);
+    EXPECT_FALSE(units.adopt(largest, minibatches));
+    EXPECT_TRUE(units.adopt(largest, minibatches)) << minibatches << " minibatches";
+  }
+  ExactUnits units(1);
+  EXPECT_THROW(units.adopt(largest, (1UL << 27U) + 1), std::invalid_argument);
+}
+
 TEST(ExactUnits, RepeatsWhenGradientsHaveShrunkBelowTheUnitsPrecision) {
   ExactUnits units(1);
   units.restore({0});

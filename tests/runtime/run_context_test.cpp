@@ -44,18 +44,25 @@ TEST_F(RunContextTest, NamesProgramKernelsHostsDataAndOptions) {
             static_cast<std::ptrdiff_t>((world.size() + 1) / 2 - 1));
 }
 
-TEST_F(RunContextTest, AgreedValuesChangeWithOptionsAndData) {
-  const auto before = agreed_values(options, source);
+TEST_F(RunContextTest, AgreedValuesTellOptionsTracesAndDataApart) {
+  const auto trace = data::BatchTrace::from_rows({8, 16});
+  const auto before = agreed_values(options, source, trace);
+  const auto differs = [&](const auto& other, const std::string& name) {
+    return value_of(other, name) != value_of(before, name);
+  };
+  const auto other_trace = data::BatchTrace::from_rows({8, 17});
+  EXPECT_TRUE(differs(agreed_values(options, source, other_trace), "the trace"));
   options.configuration = "seed = 43\n";
-  EXPECT_NE(value_of(agreed_values(options, source), "the options"),
-            value_of(before, "the options"));
-  options.data.spec = "digits";
-  const auto other = agreed_values(options, data::open_data(options.data));
-  EXPECT_NE(value_of(other, "the number of training samples"),
-            value_of(before, "the number of training samples"));
-  EXPECT_NE(value_of(other, "the data's standardisation"),
-            value_of(before, "the data's standardisation"));
-  EXPECT_EQ(value_of(other, "the kernels"), value_of(before, "the kernels"));
+  EXPECT_TRUE(differs(agreed_values(options, source, trace), "the options"));
+
+  // The same samples but for their noise: same shapes, same number.
+  options.data.spec += ",seed=2";
+  const auto other = agreed_values(options, data::open_data(options.data), trace);
+  EXPECT_TRUE(differs(other, "the training data"));
+  EXPECT_TRUE(differs(other, "the test data"));
+  EXPECT_FALSE(differs(other, "the trace"));
+  EXPECT_FALSE(differs(other, "the kernels"));
+  EXPECT_FALSE(differs(other, "the C library's mathematics"));
 }
 
 }  // namespace

@@ -146,6 +146,23 @@ TEST_F(TrainerTest, StopsWhenTheProgressIsReached) {
   EXPECT_EQ(end.reason, "progress reached");
 }
 
+// No later gradient would show what the last update did.
+TEST_F(TrainerTest, ARunThatDivergesInItsLastUpdateFails) {
+  RunOptions options = small_run();
+  options.epochs.reset();
+  options.updates = 1;
+  options.schedule.base_rate = 1e38;
+  options.optimizer.weight_decay = 1e30;
+  EXPECT_THAT(refusal(options), HasSubstr("update 1: the weights are not finite"));
+}
+
+TEST_F(TrainerTest, ATraceThatEndsBeforeTheProgressSaysSo) {
+  RunOptions options = small_run();
+  options.reference_batch = 40;
+  options.until_progress = 30;
+  EXPECT_THAT(refusal(options), HasSubstr("the trace ended at progress 7"));
+}
+
 TEST_F(TrainerTest, ADivergingRunEndsOnAllRanksNamingTheUpdate) {
   RunOptions options = small_run();
   options.schedule.base_rate = 1e30;
