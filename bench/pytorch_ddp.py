@@ -1,0 +1,118 @@
+"""PyTorch's side of the comparison: DistributedDataParallel over Gloo, at its best on a CPU.
+
+usage: pytorch_ddp.py [--model mnist] [--ranks 2] [--minibatch 32] [--substeps 1] [--seconds 4]
+
+Trains on one random minibatch that stays in memory, so nothing but computation and communication is
+measured: no data are read, shuffled or copied. One thread a rank; images channels-last, which is
+PyTorch's fastest layout for convolutions on a CPU. An update is `substeps` minibatches a rank,
+synchronised at the last of them only (no_sync), then SGD with momentum. Prints one line of JSON.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import socket
+import sys
+import time
+
+import torch
+import torch.distributed
+import torch.multiprocessing
+import torch.nn.functional as F
+
+# The models that tests/peer finds to compute what Rubato's do.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "peer"))
+from torch_models import make_model  # noqa: E402
+
+WARM_UP_UPDATES = 5
+SHAPE, CLASSES = (1, 28, 28), 10
+
+
+class Training:
+    """A rank's replica, its minibatch, and one update of both sides' protocol."""
+
+    def __init__(self, options):
+        torch.manual_seed(0)
+        model = make_model(options.model, SHAPE[1] * SHAPE[2])
+        self.model = model.to(memory_format=torch.channels_last)
+        if options.ranks > 1:
+            self.model = torch.nn.parallel.DistributedDataParallel(self.model)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9)
+        inputs = torch.randn(options.minibatch, *SHAPE)
+        self.inputs = inputs.to(memory_format=torch.channels_last)
+        self.labels = torch.randint(0, CLASSES, (options.minibatch,))
+        self.substeps = options.substeps
+        self.ranks = options.ranks
+
+    def update(self):
+        self.optimizer.zero_grad()
+        for substep in range(1, self.substeps + 1):
+            is_accumulating = substep < self.substeps and self.ranks > 1
+            with self.model.no_sync() if is_accumulating else contextlib.nullcontext():
+                F.nll_loss(self.model(self.inputs), self.labels).backward()
+        self.optimizer.step()
+
+    def seconds_for(self, updates):
+        self.barrier()
+        begin = time.perf_counter()
+        for _ in range(updates):
+            self.update()
+        self.barrier()
+        return time.perf_counter() - begin
+
+    def updates_in(self, seconds):
+        """As many as fill the time, the same number on every rank."""
+        probe = 3
+        count = torch.tensor([max(probe, round(seconds * probe / self.seconds_for(probe)))])
+        if self.ranks > 1:
+            torch.distributed.broadcast(count, 0)
+        return int(count)
+
+    def barrier(self):
+        if self.ranks > 1:
+            torch.distributed.barrier()
+
+
+def measure(rank, options, port):
+    torch.set_num_threads(1)
+    if options.ranks > 1:
+        torch.distributed.init_process_group(
+            "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=options.ranks)
+    training = Training(options)
+    training.seconds_for(WARM_UP_UPDATES)
+    updates = training.updates_in(options.seconds)
+    seconds = training.seconds_for(updates)
+    samples = updates * options.ranks * options.substeps * options.minibatch
+    if rank == 0:
+        print(json.dumps({"system": "PyTorch DDP", "version": torch.__version__, **vars(options),
+                          "updates": updates, "seconds_per_update": seconds / updates,
+                          "samples_per_second": samples / seconds}), flush=True)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="mnist")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--minibatch", type=int, default=32)
+    parser.add_argument("--substeps", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=4)
+    options = parser.parse_args()
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    if options.ranks == 1:
+        measure(0, options, 0)
+    else:
+        torch.multiprocessing.spawn(measure, (options, free_port()), options.ranks)
+
+
+if __name__ == "__main__":
+    main()
