@@ -12,6 +12,7 @@ namespace rubato::app {
 namespace {
 
 constexpr std::uint64_t most_ranks = 1U << 20U;
+constexpr std::uint64_t most_samples = std::uint64_t{1} << 40U;
 
 OptionTable plan_table() {
   auto options = size_options();
@@ -62,6 +63,7 @@ PlanJson::MakeOrder order_of(const Options& options, std::uint64_t samples) {
   if (!options.flag("indices")) return {};
   const auto kind = data::order_kind(options.text("order"));
   const auto seed = options.integer("seed");
+  data::EpochOrder(kind, samples, seed, 0);  // says what is wrong before anything is printed
   return [=](std::uint64_t epoch) { return data::EpochOrder(kind, samples, seed, epoch); };
 }
 
@@ -78,6 +80,10 @@ int plan(int argc, char** argv) {
   if (options.flag("indices") && !is_json) throw UsageError("--indices needs --format json");
   const auto ranks = ranks_of(options);
   const auto samples = training_samples(options);
+  if (samples > most_samples) {
+    throw UsageError("--samples " + std::to_string(samples) + ": expected at most " +
+                     std::to_string(most_samples));
+  }
   const auto plan = finite_plan(options, samples);
   const auto assignment = data::assignment(options.text("assignment"));
   const PlanFacts facts{.samples = samples,

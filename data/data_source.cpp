@@ -90,8 +90,9 @@ Opened open_mnist_like(const DataSpec& spec, const std::string& advice, Standard
 }
 
 Opened open_mnist(const DataSpec& spec, const DataOptions&) {
-  const std::string advice = std::string("put the files ") + idx_files +
-                             " into ~/.cache/rubato/mnist, or name their directory: mnist:DIR";
+  const std::string advice = std::string("take the files ") + idx_files +
+                             " from http://yann.lecun.com/exdb/mnist or a mirror, put them into "
+                             "~/.cache/rubato/mnist, or name their directory: mnist:DIR";
   return open_mnist_like(spec, advice, {1.0F / 255.0F, {0.1307F}, {0.3081F}});
 }
 
@@ -105,7 +106,7 @@ Opened open_fashion_mnist(const DataSpec& spec, const DataOptions&) {
 Opened open_cifar10(const DataSpec& spec, const DataOptions&) {
   constexpr const char* subfolder = "cifar-10-batches-bin";
   const std::string advice =
-      "unpack CIFAR-10's binary version (cifar-10-binary.tar.gz: data_batch_1.bin to "
+      "unpack https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz (data_batch_1.bin to "
       "data_batch_5.bin and test_batch.bin) into ~/.cache/rubato/cifar10, or name its directory: "
       "cifar10:DIR";
   std::vector<fs::path> places;

@@ -60,6 +60,12 @@ class BadOptions(CommandTest):
     def test_combinations_that_make_no_plan(self):
         for words, arguments in (
                 (["give --ranks N"], ["plan", "--samples", 5]),
+                (["--samples 18446744073709551615: expected at most 1099511627776"],
+                 ["plan", "--ranks", 3, "--samples", 18446744073709551615, "--batch-size", 100,
+                  "--updates", 2]),
+                (["found 1000000000000 samples"],
+                 ["plan", "--ranks", 3, "--samples", 1000000000000, "--batch-size", 100,
+                  "--updates", 2, "--format", "json", "--indices"]),
                 (["give --samples N or --data SPEC"], ["plan", "--ranks", 5]),
                 (["give --trace FILE.csv or --batch-size N"], PLAN),
                 (["--trace and --batch-size exclude each other"],
