@@ -59,6 +59,7 @@ void ElasticSampler::set_epoch(std::uint64_t epoch) {
   substeps_.clear();
   Orders orders(options_.order, plan_.options().samples, options_.seed);
   const Cursor& cursor = epoch_begins_[epoch];
+  position_ = cursor.epoch == epoch ? cursor.position : 0;
   for (auto update = plan_.next(cursor); update && update->begin.epoch == epoch;
        update = plan_.next(update->end)) {
     const auto slots =

@@ -42,6 +42,8 @@ class ElasticSampler {
   // Selects an epoch: the updates that begin in it. Throws std::out_of_range beyond epochs().
   void set_epoch(std::uint64_t epoch);
 
+  // Samples of the selected epoch that an update of an earlier one has used (under carry).
+  std::uint64_t position() const noexcept { return position_; }
   // For the selected epoch, one entry per update:
   const std::vector<std::uint64_t>& batch_sizes() const noexcept { return batch_sizes_; }
   const std::vector<std::size_t>& minibatch_counts() const noexcept {
@@ -59,6 +61,7 @@ class ElasticSampler {
   TracePlan plan_;
   Options options_;
   std::vector<Cursor> epoch_begins_;  // the first update that begins in the epoch or later
+  std::uint64_t position_ = 0;
   std::vector<std::uint64_t> batch_sizes_;
   std::vector<std::size_t> minibatch_counts_;
   std::vector<std::size_t> substep_counts_;

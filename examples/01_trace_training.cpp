@@ -84,7 +84,7 @@ int train(const collectives::Communicator& world, const po::variables_map& argum
   for (std::uint64_t epoch = 0; epoch < sampler.epochs(); ++epoch) {
     sampler.set_epoch(epoch);
     optimizer.set_epoch(epoch, sampler.batch_sizes(), sampler.minibatch_counts(),
-                        sampler.substep_counts());
+                        sampler.substep_counts(), sampler.position());
     for (const data::Substep& substep : sampler) {
       if (!substep.is_idle) loader.request({&substep.minibatch, 1});
     }

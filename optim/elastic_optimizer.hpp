@@ -74,12 +74,13 @@ class ElasticOptimizer {
   // One call per substep. attach() says what step() works on; set_epoch() says how many updates the
   // epoch has and, for each, its batch size, its minibatches over all ranks, and this rank's calls
   // of step() (at least one: an idle rank calls it once, with facts of 0 samples, to take part in
-  // the reduction). Sync and buffers must outlive the calls of step().
+  // the reduction); `position` samples of the epoch were used before its first update (under
+  // carry). Sync and buffers must outlive the calls of step().
   void attach(GradientSync& sync, SharedState state, std::span<float> gradient,
               std::uint64_t epoch_samples);
   void set_epoch(std::uint64_t epoch, std::span<const std::uint64_t> batch_sizes,
                  std::span<const std::size_t> minibatch_counts,
-                 std::span<const std::size_t> substep_counts);
+                 std::span<const std::size_t> substep_counts, std::uint64_t position = 0);
 
   enum class StepKind { accumulated, updated };
   struct StepOutcome {

@@ -18,14 +18,15 @@ void ElasticOptimizer::attach(GradientSync& sync, SharedState state, std::span<f
 
 void ElasticOptimizer::set_epoch(std::uint64_t epoch, std::span<const std::uint64_t> batch_sizes,
                                  std::span<const std::size_t> minibatch_counts,
-                                 std::span<const std::size_t> substep_counts) {
+                                 std::span<const std::size_t> substep_counts,
+                                 std::uint64_t position) {
   substeps_.epoch = epoch;
   substeps_.batch_sizes.assign(batch_sizes.begin(), batch_sizes.end());
   substeps_.minibatch_counts.assign(minibatch_counts.begin(), minibatch_counts.end());
   substeps_.substep_counts.assign(substep_counts.begin(), substep_counts.end());
   substeps_.update = 0;
   substeps_.substep = 0;
-  substeps_.epoch_position = 0;
+  substeps_.epoch_position = position;
 }
 
 ElasticOptimizer::StepOutcome ElasticOptimizer::step(const SubstepFacts& facts) {

@@ -23,6 +23,9 @@ std::size_t blocks_of(std::size_t elements) {
   return (elements + norm_block_elements - 1) / norm_block_elements;
 }
 
+constexpr const char* divergence_advice =
+    " is not finite: training has diverged (a lower learning rate, or a warm-up, may help)";
+
 static_assert(norm_block_elements == collectives::block_elements,
               "a slice must be whole norm blocks");
 
@@ -94,9 +97,7 @@ UpdateSums GradientSync::sum(std::uint64_t samples) {
     throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
                            " samples of an update of " + std::to_string(samples));
   }
-  if (!std::isfinite(sums.gradient.mean_square)) {
-    throw NonFiniteGradient("the sum of the gradients is not finite: training has diverged");
-  }
+  require_finite(sums);
   table_ = 1 - table_;
   if (kind_ == SumKind::exact) sums.stands = units_.adopt(largest_bits, minibatches_);
   return sums;
@@ -157,10 +158,15 @@ std::vector<std::uint32_t> GradientSync::largest_over_ranks() const {
 void GradientSync::require_finite(const std::vector<std::uint32_t>& largest_bits) const {
   for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     if (largest_bits[tensor] < ExactUnits::infinity_bits) continue;
-    throw NonFiniteGradient("the gradient of " + tensors_[tensor].name +
-                            " is not finite: training has diverged (a lower learning rate, or "
-                            "a warm-up, may help)");
+    throw NonFiniteGradient("the gradient of " + tensors_[tensor].name + divergence_advice);
   }
+}
+
+void GradientSync::require_finite(const UpdateSums& sums) const {
+  const bool is_loss_finite = std::isfinite(sums.loss_sum);
+  if (is_loss_finite && std::isfinite(sums.gradient.mean_square)) return;
+  throw NonFiniteGradient(std::string("the ") + (is_loss_finite ? "mean gradient" : "loss") +
+                          divergence_advice);
 }
 
 UpdateSums GradientSync::add_slots() const {

@@ -50,7 +50,7 @@ struct UpdateSums {
   GradientFacts gradient;  // |mean gradient|^2 and the minibatches' weighted squares
 };
 
-// A gradient has an inf or a NaN. The sentence names the tensor.
+// A gradient or the loss has an inf or a NaN. The sentence names the tensor.
 class NonFiniteGradient : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -110,6 +110,7 @@ class GradientSync {
   void exchange_across_nodes();
   std::vector<std::uint32_t> largest_over_ranks() const;
   void require_finite(const std::vector<std::uint32_t>& largest_bits) const;
+  void require_finite(const UpdateSums& sums) const;
   UpdateSums add_slots() const;
 
   std::span<Slot> slots(std::size_t table) const;

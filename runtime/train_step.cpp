@@ -13,7 +13,6 @@
 #include "runtime/train_step.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 #include "optim/slice_update.hpp"
@@ -97,16 +96,11 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
 }
 
 optim::UpdateSums TrainStep::sum_over_ranks(const data::PlannedUpdate& update) {
-  const std::string name = "update " + std::to_string(update.end.update) + ": ";
   try {
-    const optim::UpdateSums sums = sync_.sum(update.batch_size);
-    if (std::isfinite(sums.loss_sum)) return sums;
+    return sync_.sum(update.batch_size);
   } catch (const optim::NonFiniteGradient& error) {
-    throw RunError(name + error.what());
+    throw RunError("update " + std::to_string(update.end.update) + ": " + error.what());
   }
-  throw RunError(name +
-                 "the loss is not finite: training has diverged (a lower learning rate, or "
-                 "a warm-up, may help)");
 }
 
 }  // namespace rubato::runtime

@@ -114,6 +114,33 @@ TEST(ElasticStep, SaysWhetherItAccumulatedOrUpdated) {
   EXPECT_EQ(run.letters, std::string(mine - 1, 'A') + "UU");
 }
 
+// Under carry an epoch's first update may begin in the middle of its samples; the schedule knows.
+TEST(ElasticStep, CountsTheEpochFromWhereItsFirstUpdateBegins) {
+  const auto world = collectives::Communicator::world();
+  const collectives::Topology topology(world);
+  const collectives::NodeMemory memory(
+      topology, topology.node().rank() == 0 ? total_elements * sizeof(float) : 0);
+  GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
+                    collectives::AllreduceAlgorithm::automatic);
+  std::vector<float> gradient(total_elements);
+  ScheduleOptions schedule = constant_rate();
+  schedule.name = "step";
+  schedule.step_size = 0.5;
+  schedule.gamma = 0.25;
+  ConstantOptimizer optimizer(make_optimizer<float>({.name = "sgd"}),
+                              LearningRateSchedule(schedule), {.reference_batch = 8});
+  optimizer.attach(sync, {memory.region_as<float>(0).first(total_elements), {}}, gradient, 100);
+  const std::vector<std::uint64_t> batches{8};
+  const std::vector<std::size_t> one{1};
+  for (const std::uint64_t position : {0U, 60U}) {
+    optimizer.set_epoch(0, batches, one, one, position);
+    SubstepFacts facts;
+    if (world.rank() == 0) facts = {0, 8, 0, 0};
+    const auto outcome = optimizer.step(facts);
+    EXPECT_DOUBLE_EQ(outcome.decision.schedule_rate, position < 50 ? 0.1 : 0.025);
+  }
+}
+
 TEST(ElasticStep, BeforeItsPreparationsIsALogicError) {
   const auto optimizer = make_optimizer_under_test();
   try {

@@ -184,6 +184,35 @@ TEST_F(GradientSyncTest, ANonFiniteGradientOnOneRankIsNamedOnAll) {
   }
 }
 
+TEST_F(GradientSyncTest, ALossThatIsNotFiniteIsAnErrorOnAllRanks) {
+  GradientSync sync = make_sync(nodes_of_two, SumKind::exact, AllreduceAlgorithm::automatic);
+  sync.begin(1);
+  if (world.rank() == 0) {
+    const double loss = std::numeric_limits<double>::infinity();
+    sync.accumulate({0, samples_of(0), loss, 0}, gradient_sum(0));
+  }
+  try {
+    sync.sum(samples_of(0));
+    ADD_FAILURE() << "expected NonFiniteGradient";
+  } catch (const NonFiniteGradient& error) {
+    EXPECT_NE(std::string(error.what()).find("the loss is not finite"), std::string::npos);
+  }
+  sync.barrier();
+}
+
+// Gradients that are finite one by one, but not their float sum.
+TEST_F(GradientSyncTest, AFastSumThatOverflowsIsAnErrorOnAllRanks) {
+  GradientSync sync = make_sync(one_node, SumKind::fast, AllreduceAlgorithm::automatic);
+  sync.begin(4);
+  for (std::size_t slot = world.rank(); slot < 4; slot += world.size()) {
+    std::vector<float> gradient(total_elements, 0.0F);
+    gradient[7] = 3e38F;
+    sync.accumulate({slot, samples_of(slot), 0, 0}, gradient);
+  }
+  EXPECT_THROW(sync.sum(samples_in(4)), NonFiniteGradient);
+  sync.barrier();
+}
+
 TEST_F(GradientSyncTest, SamplesThatNobodyRanAreAnError) {
   GradientSync sync = make_sync(one_node, SumKind::exact, AllreduceAlgorithm::automatic);
   sync.begin(2);
