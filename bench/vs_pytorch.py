@@ -90,7 +90,10 @@ def pytorch_samples_per_second(case, seconds):
 
 def run(command, environment=None):
     words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    except OSError as error:
+        sys.exit(f"cannot run {words[0]}: {error.strerror}")
     if done.returncode != 0:
         sys.exit(f"{' '.join(words)}: exit status {done.returncode}: {done.stderr.strip()}")
     return done.stdout
