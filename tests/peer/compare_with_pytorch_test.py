@@ -88,7 +88,8 @@ class Comparison(unittest.TestCase):
         difference = abs(ours["loss"] - theirs.loss) / theirs.loss
         self.expect_near(difference, LOSS_TOLERANCE, "test loss")
         correct = round(ours["accuracy"] * len(self.images.test_labels))
-        print(f"  correct: {correct} and {theirs.correct}, {theirs.undecided} too close to call")
+        print(f"  correct: {correct} and {theirs.correct}, {theirs.undecided} too close to call",
+              flush=True)
         self.assertLessEqual(abs(correct - theirs.correct), theirs.undecided)
 
 
