@@ -7,7 +7,8 @@ Each round runs one side, then the other (A B A B ...), so that a change of the 
 both; a round's ratio is of neighbours in time, and the spread of these ratios says how far to trust
 the ratio of the medians. Ours is `rubato train` as a user runs it: real images through the loader,
 the exact sum, its metrics written. Theirs (pytorch_ddp.py) computes on one minibatch in memory.
-Exit status 77 where a package is missing.
+Exit status 77 where a package is missing; the reference BLAS, which libblas3 installs, counts as
+one: PyTorch's matrix products are ten times slower with it than with OpenBLAS.
 """
 
 import argparse
@@ -84,7 +85,8 @@ class Rubato:
 def pytorch_samples_per_second(case, seconds):
     line = run([sys.executable, HERE / "pytorch_ddp.py", "--model", case.model,
                 "--ranks", case.ranks, "--minibatch", MINIBATCH, "--substeps", case.substeps,
-                "--seconds", seconds])
+                "--seconds", seconds],
+               {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     return json.loads(line)["samples_per_second"]
 
 
@@ -114,8 +116,25 @@ def context(options, data):
             "load_average": round(os.getloadavg()[0], 2),
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "rubato": run([options.rubato, "--version"]).strip(), "pytorch": torch.__version__,
-            "data": data, "minibatch": MINIBATCH, "rounds": options.rounds,
+            "blas": blas(), "data": data, "minibatch": MINIBATCH, "rounds": options.rounds,
             "seconds_a_round": options.seconds}
+
+
+def blas():
+    """The file of the BLAS that PyTorch has loaded."""
+    import torch  # noqa: F401
+    for line in pathlib.Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
+        if "blas" in line:
+            return line.split()[-1]
+    return "built in"
+
+
+def missing_package():
+    if importlib.util.find_spec("torch") is None:
+        return "python3-torch"
+    if "/blas/libblas" in blas():
+        return "libopenblas0-pthread"
+    return None
 
 
 def cpu_model():
@@ -155,8 +174,8 @@ def parse_options():
 
 def main():
     options = parse_options()
-    if importlib.util.find_spec("torch") is None:
-        print("skipped: no PyTorch here; on Debian: apt-get install python3-torch")
+    if package := missing_package():
+        print(f"skipped: on Debian: apt-get install {package}")
         return 77
     data = ("fashion-mnist" if FASHION_MNIST.is_dir()
             else "synthetic:samples=12000,shape=1x28x28,classes=10")
