@@ -40,7 +40,7 @@ int checkpoint(int argc, char** argv) {
     return exit_done;
   }
   for (const std::string& file : options.positionals()) {
-    std::cout << runtime::state_digest(runtime::read_checkpoint(file)) << "  " << file << '\n';
+    std::cout << runtime::state_digest(runtime::read_checkpoint(file).state) << "  " << file << '\n';
   }
   return exit_done;
 }

@@ -1,8 +1,8 @@
 // The state's parts and their places in the file. Reading expects exactly what writing made.
 #include "runtime/checkpoint.hpp"
 
-#include <string_view>
-#include <utility>
+#include <algorithm>
+#include <set>
 
 #include "data/errors.hpp"
 #include "data/hdf5_handle.hpp"
@@ -13,7 +13,7 @@ namespace rubato::runtime {
 
 namespace {
 
-constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t format_version = 2;
 constexpr const char* format_name = "rubato-checkpoint";
 constexpr const char* exponent_attribute = "exact_exponent";
 
@@ -28,6 +28,14 @@ void for_each_field(Cursor& cursor, const Visit& visit) {
   visit("samples", cursor.samples);
 }
 
+template <class Audit, class Visit>
+void for_each_audit_field(Audit& audit, const Visit& visit) {
+  visit("epoch", audit.epoch);
+  visit("epoch_samples", audit.epoch_samples);
+  visit("epoch_digest", audit.epoch_digest);
+  visit("run_digest", audit.run_digest);
+}
+
 std::string group_of(const std::string& tensor) {
   const std::size_t slash = tensor.find('/');
   return slash == std::string::npos ? std::string() : tensor.substr(0, slash);
@@ -36,15 +44,26 @@ std::string group_of(const std::string& tensor) {
 void write_tensors(const data::Hdf5Handle& file, const std::string& group_name,
                    const std::vector<NamedTensor>& tensors) {
   const data::Hdf5Handle group = hdf5::create_group(file, group_name);
-  std::string made;
+  std::set<std::string> made;
   for (const NamedTensor& tensor : tensors) {
     const std::string part = group_of(tensor.name);
-    if (!part.empty() && part != made) hdf5::create_group(group, made = part);
+    if (!part.empty() && made.insert(part).second) hdf5::create_group(group, part);
     hdf5::write_tensor(group, tensor);
   }
 }
 
-TrainingState read_state(const data::Hdf5Handle& file) {
+// The attributes of an object but for those named, all text.
+std::vector<ContextEntry> read_texts(const data::Hdf5Handle& object,
+                                     const std::vector<std::string>& others) {
+  std::vector<ContextEntry> entries;
+  for (const std::string& name : hdf5::attribute_names(object)) {
+    if (std::find(others.begin(), others.end(), name) != others.end()) continue;
+    entries.push_back({name, hdf5::read_text(object, name)});
+  }
+  return entries;
+}
+
+Checkpoint read_all(const data::Hdf5Handle& file) {
   if (hdf5::read_text(file, "format") != format_name) {
     throw data::Hdf5Error("attribute format: expected " + std::string(format_name));
   }
@@ -52,12 +71,17 @@ TrainingState read_state(const data::Hdf5Handle& file) {
     throw data::Hdf5Error("format version " + std::to_string(version) + "; this program reads " +
                           std::to_string(format_version));
   }
-  TrainingState state;
+  Checkpoint checkpoint;
+  TrainingState& state = checkpoint.state;
   state.seed = hdf5::read_unsigned(file, "seed");
   state.rule = hdf5::read_text(file, "rule");
   const data::Hdf5Handle cursor = hdf5::open_group(file, "cursor");
   for_each_field(state.cursor, [&](const char* name, std::uint64_t& value) {
     value = hdf5::read_unsigned(cursor, name);
+  });
+  const data::Hdf5Handle audit = hdf5::open_group(file, "audit");
+  for_each_audit_field(state.audit, [&](const char* name, std::uint64_t& value) {
+    value = hdf5::read_unsigned(audit, name);
   });
   state.model = hdf5::read_tensors(hdf5::open_group(file, "model"));
   state.optimizer = hdf5::read_tensors(hdf5::open_group(file, "optimizer"));
@@ -71,7 +95,9 @@ TrainingState read_state(const data::Hdf5Handle& file) {
     if (!hdf5::has_attribute(dataset, exponent_attribute)) continue;
     state.exact_exponents.push_back({tensor.name, hdf5::read_integer(dataset, exponent_attribute)});
   }
-  return state;
+  checkpoint.identity = read_texts(hdf5::open_group(file, "identity"), {});
+  checkpoint.context = read_texts(file, {"format", "format_version", "seed", "rule"});
+  return checkpoint;
 }
 
 }  // namespace
@@ -81,17 +107,27 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& directory,
   return directory / "checkpoints" / ("ckpt-" + std::to_string(update) + ".h5");
 }
 
-void write_checkpoint(const std::filesystem::path& file, const TrainingState& state,
-                      const std::vector<ContextEntry>& context) {
+std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
+  const TrainingState& state = checkpoint.state;
   const data::Hdf5Handle image = data::create_hdf5_image();
   hdf5::write_text(image, "format", format_name);
   hdf5::write_unsigned(image, "format_version", format_version);
   hdf5::write_unsigned(image, "seed", state.seed);
   hdf5::write_text(image, "rule", state.rule);
-  for (const ContextEntry& entry : context) hdf5::write_text(image, entry.name, entry.value);
+  for (const ContextEntry& entry : checkpoint.context) {
+    hdf5::write_text(image, entry.name, entry.value);
+  }
+  const data::Hdf5Handle identity = hdf5::create_group(image, "identity");
+  for (const ContextEntry& entry : checkpoint.identity) {
+    hdf5::write_text(identity, entry.name, entry.value);
+  }
   const data::Hdf5Handle cursor = hdf5::create_group(image, "cursor");
   for_each_field(state.cursor, [&](const char* name, std::uint64_t value) {
     hdf5::write_unsigned(cursor, name, value);
+  });
+  const data::Hdf5Handle audit = hdf5::create_group(image, "audit");
+  for_each_audit_field(state.audit, [&](const char* name, std::uint64_t value) {
+    hdf5::write_unsigned(audit, name, value);
   });
   write_tensors(image, "model", state.model);
   write_tensors(image, "optimizer", state.optimizer);
@@ -103,16 +139,23 @@ void write_checkpoint(const std::filesystem::path& file, const TrainingState& st
   for (const NamedExponent& unit : state.exact_exponents) {
     hdf5::write_integer(hdf5::open_dataset(model, unit.name), exponent_attribute, unit.exponent);
   }
-  commit_file_with_checksum(file, data::hdf5_image_bytes(image));
+  return data::hdf5_image_bytes(image);
 }
 
-TrainingState read_checkpoint(const std::filesystem::path& file) {
-  const std::vector<std::byte> bytes = read_checked_file(file);
+Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& name) {
   try {
-    return read_state(data::open_hdf5_image(bytes, file.string()));
+    return read_all(data::open_hdf5_image(bytes, name));
   } catch (const data::Hdf5Error& error) {
-    throw data::ContentError(file.string() + ": not a checkpoint: " + error.what());
+    throw data::ContentError(name + ": not a checkpoint: " + error.what());
   }
+}
+
+void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
+  commit_file_with_checksum(file, encode_checkpoint(checkpoint));
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& file) {
+  return decode_checkpoint(read_checked_file(file), file.string());
 }
 
 }  // namespace rubato::runtime

@@ -54,14 +54,22 @@ void add_cursor(Sha256& hash, const data::Cursor& cursor) {
   }
 }
 
+void add_audit(Sha256& hash, const SampleAudit& audit) {
+  for (std::uint64_t number :
+       {audit.epoch, audit.epoch_samples, audit.epoch_digest, audit.run_digest}) {
+    add_number(hash, number);
+  }
+}
+
 }  // namespace
 
 std::string state_digest(const TrainingState& state) {
   Sha256 hash;
-  add_text(hash, "rubato training state 1");
+  add_text(hash, "rubato training state 2");
   add_number(hash, state.seed);
   add_text(hash, state.rule);
   add_cursor(hash, state.cursor);
+  add_audit(hash, state.audit);
   add_tensors(hash, state.model);
   add_tensors(hash, state.optimizer);
   add_number(hash, state.scalars.size());

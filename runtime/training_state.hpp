@@ -9,6 +9,7 @@
 
 #include "data/trace_plan.hpp"
 #include "optim/optimizer.hpp"
+#include "runtime/sample_audit.hpp"
 
 namespace rubato::runtime {
 
@@ -27,6 +28,7 @@ struct TrainingState {
   std::uint64_t seed = 0;
   std::string rule;
   data::Cursor cursor;
+  SampleAudit audit;                           // which samples were used so far
   std::vector<NamedTensor> model;              // parameters and running statistics
   std::vector<NamedTensor> optimizer;          // per-parameter state
   std::vector<optim::NamedScalar> scalars;     // of the elastic optimizer, inner ones included

@@ -10,6 +10,7 @@ inline TrainingState example_state() {
   state.seed = 7;
   state.rule = "adascale";
   state.cursor = {12, 13, 2, 96, 5, 1234};
+  state.audit = {2, 300, 0xabcdef, 0x123456789a};
   state.model = {{"fc.weight", {2, 3}, {1, 2, 3, 4, 5, 6.5F}}, {"fc.bias", {2}, {-1, 0.25F}}};
   state.optimizer = {{"momentum/fc.weight", {2, 3}, {0, 0, 1, 0, 0, 0}},
                      {"momentum/fc.bias", {2}, {9, -9}}};

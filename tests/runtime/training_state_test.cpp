@@ -35,6 +35,10 @@ TEST(StateDigest, SeesEverySingleChange) {
       [](TrainingState& state) { state.cursor.position += 1; },
       [](TrainingState& state) { state.cursor.minibatch += 1; },
       [](TrainingState& state) { state.cursor.samples += 1; },
+      [](TrainingState& state) { state.audit.epoch += 1; },
+      [](TrainingState& state) { state.audit.epoch_samples += 1; },
+      [](TrainingState& state) { state.audit.epoch_digest += 1; },
+      [](TrainingState& state) { state.audit.run_digest += 1; },
       [](TrainingState& state) { state.model[0].values[5] = 6.5000005F; },
       [](TrainingState& state) { state.model[0].name = "fc2.weight"; },
       [](TrainingState& state) {
