@@ -1,6 +1,7 @@
 // See hdf5_handle.hpp. Images live in HDF5's "core" driver without a backing file.
 #include "data/hdf5_handle.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <utility>
@@ -30,15 +31,39 @@ std::string fresh_name() {
   return "image " + std::to_string(count++);
 }
 
-Hdf5Handle core_access() {
+// The core driver takes memory in steps, each of which may move all that there is.
+Hdf5Handle core_access(std::size_t growth_bytes) {
   silence_hdf5();
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "HDF5 file access");
-  constexpr std::size_t growth_bytes = std::size_t{1} << 20U;
   check_hdf5(H5Pset_fapl_core(access.id(), growth_bytes, /*backing_store=*/0), "HDF5 core driver");
   check_hdf5(H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V18),
              "HDF5 format version");
   return access;
 }
+
+// Makes HDF5 read an image where it lies. Left to itself it copies an image twice, once into the
+// property list and once into the file. It asks these functions for memory instead, gets the image,
+// "copies" it onto itself, and frees nothing. `user` is the image's address.
+void* give_image(std::size_t, H5FD_file_image_op_t, void* user) { return user; }
+void* keep_image(void* target, const void*, std::size_t, H5FD_file_image_op_t, void*) {
+  return target;
+}
+void* refuse_growth(void*, std::size_t, H5FD_file_image_op_t, void*) { return nullptr; }
+herr_t free_nothing(void*, H5FD_file_image_op_t, void*) { return 0; }
+void* same_user(void* user) { return user; }
+herr_t free_no_user(void*) { return 0; }
+
+void set_image(const Hdf5Handle& access, std::span<const std::byte> bytes,
+               const std::string& what) {
+  // The file is opened for reading: the signatures merely lack the const.
+  auto* image = const_cast<std::byte*>(bytes.data());
+  H5FD_file_image_callbacks_t callbacks{give_image, keep_image,   refuse_growth, free_nothing,
+                                        same_user,  free_no_user, image};
+  check_hdf5(H5Pset_file_image_callbacks(access.id(), &callbacks), what);
+  check_hdf5(H5Pset_file_image(access.id(), image, bytes.size()), what);
+}
+
+constexpr std::size_t least_growth_bytes = std::size_t{1} << 20U;
 
 }  // namespace
 
@@ -75,8 +100,8 @@ void silence_hdf5() {
   H5PLset_loading_state(0);
 }
 
-Hdf5Handle create_hdf5_image() {
-  const Hdf5Handle access = core_access();
+Hdf5Handle create_hdf5_image(std::size_t expected_bytes) {
+  const Hdf5Handle access = core_access(std::max(expected_bytes, least_growth_bytes));
   return {H5Fcreate(fresh_name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose,
           "creating an HDF5 image in memory"};
 }
@@ -92,10 +117,9 @@ std::vector<std::byte> hdf5_image_bytes(const Hdf5Handle& file) {
 }
 
 Hdf5Handle open_hdf5_image(std::span<const std::byte> bytes, const std::string& name) {
-  const Hdf5Handle access = core_access();
-  // HDF5 copies the image: its signature merely lacks the const.
-  check_hdf5(H5Pset_file_image(access.id(), const_cast<std::byte*>(bytes.data()), bytes.size()),
-             name + ": handing over the file's bytes");
+  const Hdf5Handle access = core_access(least_growth_bytes);
+  if (bytes.empty()) throw Hdf5Error(name + ": found no bytes at all, expected an HDF5 file");
+  set_image(access, bytes, name + ": handing over the file's bytes");
   return {H5Fopen(fresh_name().c_str(), H5F_ACC_RDONLY, access.id()), H5Fclose,
           name + ": not a readable HDF5 file"};
 }

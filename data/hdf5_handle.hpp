@@ -44,10 +44,13 @@ void check_hdf5(herr_t status, const std::string& what);  // throws Hdf5Error if
 std::string hdf5_version();                               // of the library in use
 void silence_hdf5();  // HDF5 prints nothing and loads no plugin; called by the functions below
 
-Hdf5Handle create_hdf5_image();  // an empty file in memory, to be filled
-std::vector<std::byte> hdf5_image_bytes(
-    const Hdf5Handle& file);  // flushes, and copies the image out
-Hdf5Handle open_hdf5_image(std::span<const std::byte> bytes,
-                           const std::string& name);  // read-only; copies the bytes
+// An empty file in memory, to be filled; with room for `expected_bytes`, so that filling it that
+// far moves nothing.
+Hdf5Handle create_hdf5_image(std::size_t expected_bytes = 0);
+std::vector<std::byte> hdf5_image_bytes(const Hdf5Handle& file);  // flushes, and copies the image
+
+// Read-only, and on `bytes` themselves rather than on a copy: they must outlive the handle and all
+// that is opened through it.
+Hdf5Handle open_hdf5_image(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace rubato::data

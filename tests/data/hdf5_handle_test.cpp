@@ -80,6 +80,38 @@ TEST(Hdf5Handle, BytesThatAreNoHdf5FileAreNamed) {
   EXPECT_THROW(open_hdf5_image({}, "empty.h5"), Hdf5Error);
 }
 
+// No copy: what is changed in the bytes is read from the file.
+TEST(Hdf5Handle, AnImageIsReadWhereItLies) {
+  std::vector<std::byte> bytes;
+  const std::array<unsigned char, 4096> written{};
+  haddr_t offset = 0;
+  {
+    const Hdf5Handle file = create_hdf5_image(1U << 22U);
+    const hsize_t size = written.size();
+    const Hdf5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "space");
+    const Hdf5Handle dataset(
+        H5Dcreate2(file.id(), "x", H5T_STD_U8LE, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+        H5Dclose, "dataset");
+    check_hdf5(H5Dwrite(dataset.id(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, written.data()),
+               "writing");
+    offset = H5Dget_offset(dataset.id());
+    bytes = hdf5_image_bytes(file);
+  }
+  EXPECT_LT(bytes.size(), 16384U);  // the room made for it is not part of it
+  const std::vector<std::byte> before = bytes;
+  {
+    const Hdf5Handle file = open_hdf5_image(bytes, "image.h5");
+    const Hdf5Handle dataset(H5Dopen2(file.id(), "x", H5P_DEFAULT), H5Dclose, "dataset");
+    bytes.at(offset + 7) = std::byte{42};
+    std::array<unsigned char, 4096> read{};
+    check_hdf5(H5Dread(dataset.id(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()),
+               "reading");
+    EXPECT_EQ(read[7], 42);
+  }
+  bytes.at(offset + 7) = std::byte{0};
+  EXPECT_EQ(bytes, before);  // and HDF5 has written nothing there
+}
+
 TEST(Hdf5Handle, TwoImagesMayBeOpenAtOnce) {
   const Hdf5Handle first = create_hdf5_image();
   const auto bytes = hdf5_image_bytes(first);
