@@ -1,0 +1,50 @@
+// DIR/run.lock: one run at a time writes to a directory.
+//
+// The kernel's lock decides (flock): it is gone with its process, however that ends. The file says
+// who holds it, as one line of JSON, and stays when the lock is released. On file systems without
+// flock the content decides instead: a holder on this host counts while its process lives (its
+// start time tells it from a recycled pid), one on another host while the file is younger than
+// 60 s, which touch() keeps it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace rubato::runtime {
+
+struct RunHolder {
+  std::string host;
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;  // when the process began, in clock ticks since the host did
+  std::string since;              // UTC
+};
+
+// For tests of what happens where flock is missing.
+enum class LockMethod { kernel, content };
+
+class RunLock {
+ public:
+  // Throws OutputError within 1 s if another run holds the directory, naming it, or if the file
+  // cannot be made.
+  explicit RunLock(const std::filesystem::path& directory, LockMethod method = LockMethod::kernel);
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+  ~RunLock();
+
+  // Shows other hosts that the holder lives. Errors are of no consequence, so none is told.
+  void touch() const noexcept;
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+// Who holds the directory now; nothing if nobody does. Takes part in no lock of its own for longer
+// than an instant; never throws for a missing or damaged file.
+std::optional<RunHolder> run_holder(const std::filesystem::path& directory);
+
+}  // namespace rubato::runtime

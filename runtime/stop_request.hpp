@@ -1,0 +1,31 @@
+// Signals that ask a run to stop: SIGUSR1, SIGUSR2, SIGTERM, SIGINT.
+//
+// While a StopRequest lives, they only set a flag; the run looks at it between updates, agrees with
+// the other ranks, writes a checkpoint and ends. Who cannot wait sends SIGINT or SIGTERM a second
+// time within 5 s: the process then ends at once, by the signal's default action. (A repetition
+// within 0.1 s is the same request: some programs signal both a process and its group.) An ignored
+// SIGINT stays ignored, as in a background job of a shell.
+#pragma once
+
+#include <signal.h>
+
+#include <array>
+#include <string>
+
+namespace rubato::runtime {
+
+class StopRequest {
+ public:
+  StopRequest();  // at most one at a time: throws std::logic_error
+  StopRequest(const StopRequest&) = delete;
+  StopRequest& operator=(const StopRequest&) = delete;
+  ~StopRequest();  // puts the former handlers back
+
+  bool is_requested() const noexcept;
+  std::string cause() const;  // the first signal's name, as "SIGUSR1"; empty: none has come
+
+ private:
+  std::array<struct sigaction, 4> former_;
+};
+
+}  // namespace rubato::runtime
