@@ -26,7 +26,8 @@ struct Buffer {
   std::vector<float> storage;
   std::span<float> inputs;  // of the storage, from a 64-byte boundary on: models need not copy it
   std::vector<std::int32_t> labels;
-  std::exception_ptr error;  // what went wrong while filling
+  std::vector<std::uint64_t> samples;  // indices in the data set
+  std::exception_ptr error;            // what went wrong while filling
 };
 
 void allocate_inputs(Buffer& buffer, std::size_t elements) {
@@ -43,14 +44,11 @@ void allocate_inputs(Buffer& buffer, std::size_t elements) {
 struct Prefetcher::State {
   State(std::shared_ptr<const Dataset> from, OrderKind kind, std::uint64_t order_seed,
         std::uint64_t largest)
-      : dataset(std::move(from)),
-        order_kind(kind),
-        seed(order_seed),
-        largest_minibatch(largest),
-        indices(largest) {
+      : dataset(std::move(from)), order_kind(kind), seed(order_seed), largest_minibatch(largest) {
     for (Buffer& buffer : buffers) {
       allocate_inputs(buffer, largest * dataset->shape().size());
       buffer.labels.resize(largest);
+      buffer.samples.resize(largest);
       free.push_back(&buffer);
     }
   }
@@ -64,7 +62,6 @@ struct Prefetcher::State {
   const std::uint64_t largest_minibatch;
 
   // Of the thread alone:
-  std::vector<std::uint64_t> indices;
   std::optional<EpochOrder> order;  // of `order_epoch`: a rank asks for epochs one after the other
   std::uint64_t order_epoch = 0;
 
@@ -113,7 +110,7 @@ void Prefetcher::State::fill(Buffer& buffer) try {
     order.emplace(order_kind, dataset->size(), seed, minibatch.epoch);
     order_epoch = minibatch.epoch;
   }
-  const std::span<std::uint64_t> chosen(indices.data(), minibatch.size);
+  const std::span<std::uint64_t> chosen(buffer.samples.data(), minibatch.size);
   order->read(minibatch.begin, chosen);
   dataset->read(chosen, buffer.inputs.first(minibatch.size * dataset->shape().size()),
                 std::span(buffer.labels).first(minibatch.size));
@@ -168,7 +165,7 @@ LoadedMinibatch Prefetcher::next() {
   if (buffer.error) std::rethrow_exception(buffer.error);
   const std::size_t samples = buffer.minibatch.size;
   return {buffer.minibatch, buffer.inputs.first(samples * state_->dataset->shape().size()),
-          std::span(buffer.labels).first(samples)};
+          std::span(buffer.labels).first(samples), std::span(buffer.samples).first(samples)};
 }
 
 void Prefetcher::clear() {

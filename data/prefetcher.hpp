@@ -15,8 +15,9 @@ namespace rubato::data {
 // A minibatch ready to compute: NHWC inputs and labels.
 struct LoadedMinibatch {
   Minibatch minibatch;
-  std::span<const float> inputs;         // minibatch.size * shape.size()
-  std::span<const std::int32_t> labels;  // minibatch.size
+  std::span<const float> inputs;           // minibatch.size * shape.size()
+  std::span<const std::int32_t> labels;    // minibatch.size
+  std::span<const std::uint64_t> samples;  // minibatch.size: their indices in the data set
 };
 
 class Prefetcher {

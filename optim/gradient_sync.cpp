@@ -44,7 +44,7 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
       mean_memory_(topology, bytes_on_first(topology, total_elements * sizeof(float))),
       square_memory_(topology,
                      bytes_on_first(topology, blocks_of(parameter_elements) * sizeof(double))),
-      largest_memory_(topology, tensors_.size() * sizeof(std::int64_t)),
+      largest_memory_(topology, (tensors_.size() + 1) * sizeof(std::int64_t)),
       slot_memory_(topology, 0) {
   if (kind == SumKind::exact) {
     auto reducer =
@@ -62,6 +62,7 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
 void GradientSync::reserve(std::size_t minibatches) {
   if (minibatches <= slot_capacity_) return;
   slot_capacity_ = minibatches;
+  audits_.reserve(minibatches);
   slot_memory_ = collectives::NodeMemory(
       topology_, bytes_on_first(topology_, 2 * slot_capacity_ * sizeof(Slot)));
 }
@@ -75,11 +76,13 @@ void GradientSync::begin(std::size_t minibatches) {
 void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> gradient) {
   const double square = accumulator_->add(gradient, units_);
   slots(table_)[facts.slot] = {facts.loss_sum, static_cast<double>(facts.samples),
-                               static_cast<double>(facts.correct), square};
+                               static_cast<double>(facts.correct), square,
+                               static_cast<double>(facts.audit)};
 }
 
-UpdateSums GradientSync::sum(std::uint64_t samples) {
+UpdateSums GradientSync::sum(std::uint64_t samples, std::uint64_t request) {
   accumulator_->finish();
+  largest_of(topology_.node().rank()).back() = static_cast<std::int64_t>(request);
   std::copy(accumulator_->largest_bits().begin(), accumulator_->largest_bits().end(),
             largest_of(topology_.node().rank()).begin());
   std::visit(
@@ -91,14 +94,16 @@ UpdateSums GradientSync::sum(std::uint64_t samples) {
   barrier_.wait();
 
   const std::vector<std::uint32_t> largest_bits = largest_over_ranks();
-  require_finite(largest_bits);
   UpdateSums sums = add_slots();
+  take_audits();
+  request_ = largest_request();
+  table_ = 1 - table_;
+  require_finite(largest_bits);
   if (sums.samples != samples) {
     throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
                            " samples of an update of " + std::to_string(samples));
   }
   require_finite(sums);
-  table_ = 1 - table_;
   if (kind_ == SumKind::exact) sums.stands = units_.adopt(largest_bits, minibatches_);
   return sums;
 }
@@ -169,6 +174,21 @@ void GradientSync::require_finite(const UpdateSums& sums) const {
                           divergence_advice);
 }
 
+void GradientSync::take_audits() {
+  audits_.clear();
+  for (const Slot& slot : slots(table_).first(minibatches_)) {
+    audits_.push_back(static_cast<std::uint64_t>(slot.audit));
+  }
+}
+
+std::uint64_t GradientSync::largest_request() const {
+  std::int64_t largest = 0;
+  for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
+    largest = std::max(largest, largest_of(rank).back());
+  }
+  return static_cast<std::uint64_t>(largest);
+}
+
 UpdateSums GradientSync::add_slots() const {
   UpdateSums sums;
   double samples = 0;
@@ -196,7 +216,7 @@ std::span<GradientSync::Slot> GradientSync::slots(std::size_t table) const {
 }
 
 std::span<std::int64_t> GradientSync::largest_of(std::size_t node_rank) const {
-  return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_.size());
+  return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_.size() + 1);
 }
 
 std::span<float> GradientSync::mean() const {

@@ -38,6 +38,7 @@ struct SubstepFacts {
   std::size_t samples = 0;
   double loss_sum = 0;      // over the samples
   std::size_t correct = 0;  // samples classified right
+  std::uint64_t audit = 0;  // which samples they were, as the caller counts it: below 2^52
 };
 
 // What every rank knows after the reduction.
@@ -73,10 +74,16 @@ class GradientSync {
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
 
   // Collective. `samples` of the whole update must equal what the ranks ran (std::logic_error
-  // otherwise). Throws NonFiniteGradient on every rank alike. All that this rank owns of the mean
-  // gradient is ready on return, the other ranks' slices too (a barrier has passed); nobody may
-  // begin() before every rank has passed barrier() once more.
-  UpdateSums sum(std::uint64_t samples);
+  // otherwise); `request` is a number of the caller's that travels along. Throws NonFiniteGradient
+  // on every rank alike. All that this rank owns of the mean gradient is ready on return, the other
+  // ranks' slices too (a barrier has passed); nobody may begin() before every rank has passed
+  // barrier() once more, after a throw too.
+  UpdateSums sum(std::uint64_t samples, std::uint64_t request = 0);
+
+  // The audit of each minibatch of the update last summed, in order; valid until the next begin().
+  std::span<const std::uint64_t> audits() const { return audits_; }
+  // The request of the update last summed, also if sum() threw NonFiniteGradient.
+  std::uint64_t request() const noexcept { return request_; }
 
   // The mean gradient (running statistics: the minibatches' mean statistics), all of it, in
   // node-shared memory.
@@ -101,6 +108,7 @@ class GradientSync {
     double samples;
     double correct;
     double gradient_square;  // squared norm of the gradient sum
+    double audit;            // an integer below 2^52
   };
 
   void take_block(std::size_t begin, std::span<const double> sum, std::uint64_t samples);
@@ -111,6 +119,8 @@ class GradientSync {
   std::vector<std::uint32_t> largest_over_ranks() const;
   void require_finite(const std::vector<std::uint32_t>& largest_bits) const;
   void require_finite(const UpdateSums& sums) const;
+  void take_audits();
+  std::uint64_t largest_request() const;
   UpdateSums add_slots() const;
 
   std::span<Slot> slots(std::size_t table) const;
@@ -130,12 +140,15 @@ class GradientSync {
   collectives::NodeMemory mean_memory_;  // the first rank's region: mean gradient
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
-  collectives::NodeMemory largest_memory_;  // per rank and tensor: bits of the largest |g|
+  collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,
+                                            // and the request
   collectives::NodeMemory
       slot_memory_;  // the first rank's region: two tables of slots, used in turn
   std::size_t slot_capacity_ = 0;
   std::size_t minibatches_ = 0;
   std::size_t table_ = 0;  // the table of slots in use
+  std::vector<std::uint64_t> audits_;
+  std::uint64_t request_ = 0;
 };
 
 }  // namespace rubato::optim

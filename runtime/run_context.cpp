@@ -4,6 +4,7 @@
 #include <gnu/libc-version.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ctime>
 #include <iomanip>
@@ -13,6 +14,7 @@
 #include <sstream>
 #include <string>
 
+#include "data/errors.hpp"
 #include "nn/backend.hpp"
 #include "runtime/sha256.hpp"
 #include "runtime/version.hpp"
@@ -109,18 +111,34 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
           {"configuration", options.configuration}};
 }
 
-std::vector<collectives::NamedValue> agreed_values(const RunOptions& options,
-                                                   const data::DataSource& source,
-                                                   const data::BatchTrace& trace) {
+std::vector<ContextEntry> run_identity(const RunOptions& options, const data::DataSource& source,
+                                       const data::BatchTrace& trace, const nn::Layout& layout) {
   return {{"the version of Rubato", std::string(version) + " " + std::string(revision)},
           {"the compiler", std::string(compiler) + " " + std::string(flags)},
           {"the C library", ::gnu_get_libc_version()},
           {"the C library's mathematics", mathematics_digest()},
           {"the kernels", describe_kernels(options)},
-          {"the options", options.configuration},
+          {"the model's layout", layout.description()},
           {"the trace", trace_digest(trace)},
           {"the training data", content_digest(source.train.get())},
           {"the test data", content_digest(source.test.get())}};
+}
+
+void require_same_run(const std::vector<ContextEntry>& checkpoint,
+                      const std::vector<ContextEntry>& run, bool any_kernels) {
+  constexpr std::array of_last_bits{"the version of Rubato", "the compiler", "the C library",
+                                    "the C library's mathematics", "the kernels"};
+  for (const ContextEntry& now : run) {
+    const auto then = std::ranges::find(checkpoint, now.name, &ContextEntry::name);
+    const std::string before = then == checkpoint.end() ? "(nothing)" : then->value;
+    if (before == now.value) continue;
+    const bool decides_last_bits = std::ranges::find(of_last_bits, now.name) != of_last_bits.end();
+    if (decides_last_bits && any_kernels) continue;
+    throw data::ContentError(
+        now.name + " differs from the checkpoint's: found " + now.value + ", expected " + before +
+        (decides_last_bits ? "; the last bits would differ: --allow-other-kernels accepts it"
+                           : "; a run goes on with what it began with"));
+  }
 }
 
 }  // namespace rubato::runtime

@@ -1,12 +1,13 @@
-// What a run was made of: for the record in metrics and checkpoints, and for the agreement of all
-// ranks.
+// What a run was made of: for the record in metrics and checkpoints, for the agreement of all
+// ranks, and for the one that goes on from a checkpoint.
 #pragma once
 
 #include <vector>
 
-#include "collectives/agreement.hpp"
 #include "collectives/topology.hpp"
+#include "data/batch_trace.hpp"
 #include "data/data_source.hpp"
+#include "nn/layout.hpp"
 #include "runtime/checkpoint.hpp"
 #include "runtime/run_options.hpp"
 
@@ -17,10 +18,16 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
                                       const collectives::Topology& topology,
                                       const data::DataSource& source);
 
-// What must be the same on every rank for the result to be the same: program, compiler, C library,
-// kernels, options, data.
-std::vector<collectives::NamedValue> agreed_values(const RunOptions& options,
-                                                   const data::DataSource& source,
-                                                   const data::BatchTrace& trace);
+// What must be the same for the result to be the same, besides the options: program, compiler, C
+// library, kernels, model, trace, data. On every rank of a run, and in a run that goes on from a
+// checkpoint. Content counts, not names: a data set or a trace may have moved. Reads all data once.
+std::vector<ContextEntry> run_identity(const RunOptions& options, const data::DataSource& source,
+                                       const data::BatchTrace& trace, const nn::Layout& layout);
+
+// Throws data::ContentError naming the first difference between a checkpoint's identity and the
+// run's, with both values. With `any_kernels`, what only decides the last bits may differ: program,
+// compiler, C library, kernels.
+void require_same_run(const std::vector<ContextEntry>& checkpoint,
+                      const std::vector<ContextEntry>& run, bool any_kernels);
 
 }  // namespace rubato::runtime

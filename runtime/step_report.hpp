@@ -8,6 +8,7 @@
 #include "data/trace_plan.hpp"
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
+#include "runtime/sample_audit.hpp"
 
 namespace rubato::runtime {
 
@@ -35,6 +36,10 @@ struct StepReport {
   double noise_scale = 0;     // samples
   double seconds = 0;         // wall clock of the update
   bool was_repeated = false;  // summed twice: the exact sum's units had to change
+  std::string skipped;        // why the update was left out: what was not finite; empty: it was not
+  std::uint64_t audit = 0;    // of all samples used so far, these included (sample_audit.hpp)
+  std::vector<EpochAudit> finished_epochs;  // epochs that are over with this update
+  std::uint64_t request = 0;                // the largest of the ranks' requests
   std::vector<ShadowRate> shadow_rates;
 };
 
@@ -48,11 +53,14 @@ struct EvaluationReport {
   double seconds = 0;
 };
 
-// The report of an update just decided; `epochs_done`, `seconds` and `was_repeated` are the
-// caller's to fill in.
+// The report of an update just decided; what only the caller knows is left to be filled in.
 StepReport step_report(const data::PlannedUpdate& update, const optim::UpdateSums& sums,
                        const optim::ElasticOptimizer::Decision& decision,
                        const optim::ElasticOptimizer& optimizer,
                        const std::vector<std::string>& shadow_rules);
+
+// The report of an update that was left out: `reason` says why.
+StepReport skipped_report(const data::PlannedUpdate& update,
+                          const optim::ElasticOptimizer& optimizer, const std::string& reason);
 
 }  // namespace rubato::runtime

@@ -6,7 +6,7 @@
 //   4 sum         partial sums and scalars over all ranks: the mean gradient, the update's facts
 //   5 rate        facts and position to a learning rate
 //   6 update      parameters, slice by slice, by their owners
-//   7 report      what there is to say about it
+//   7 report      what there is to say about it, and which samples it used
 //
 // Nothing outside this call changes before phase 5, so that phases 2-4 can be run again when the
 // units of the exact sum must change, with the same samples and the same random numbers.
@@ -30,22 +30,52 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       optimizer_(optimizer),
       options_(std::move(options)) {}
 
-StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming) {
+StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
+                          std::uint64_t request) {
   const auto start = std::chrono::steady_clock::now();
   prepare_data(update, upcoming);
 
+  StepReport report;
+  try {
+    const Summed summed = sum_gradients(update, upcoming, request);
+    report = apply(update, summed.sums);
+    report.was_repeated = summed.was_repeated;
+  } catch (const optim::NonFiniteGradient& error) {
+    if (!options_.skips_nonfinite) {
+      throw RunError("update " + std::to_string(update.end.update) + ": " + error.what());
+    }
+    report = skipped_report(update, optimizer_, error.what());
+  }
+  sync_.barrier();
+  replica_.use_new_weights();
+
+  take_audits(update, report);
+  report.request = sync_.request();
+  report.epochs_done =
+      static_cast<double>(update.end.epoch) +
+      static_cast<double>(update.end.position) / static_cast<double>(options_.epoch_samples);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
+                                           const data::PlannedUpdate* upcoming,
+                                           std::uint64_t request) {
   run_substeps(update);
-  optim::UpdateSums sums = sum_over_ranks(update);
-  const bool is_repeated = !sums.stands;
-  while (!sums.stands) {
+  Summed summed{.sums = sync_.sum(update.batch_size, request)};
+  while (!summed.sums.stands) {
+    summed.was_repeated = true;
     sync_.barrier();
     loader_.clear();
     is_prefetched_ = false;
     prepare_data(update, upcoming);
     run_substeps(update);
-    sums = sum_over_ranks(update);
+    summed.sums = sync_.sum(update.batch_size, request);
   }
+  return summed;
+}
 
+StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums) {
   const double epoch_fraction =
       static_cast<double>(update.begin.position) / static_cast<double>(options_.epoch_samples);
   const optim::Position position{.update = static_cast<double>(update.begin.update),
@@ -53,19 +83,9 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
                                  .epoch = static_cast<double>(update.begin.epoch) + epoch_fraction,
                                  .progress = optimizer_.progress()};
   const auto decision = optimizer_.decide(sums.gradient, position);
-
   optimizer_.inner().begin_update(decision.rate);
   optim::update_my_slice(optimizer_.inner(), sync_, update.minibatches.size(), replica_.shared());
-  sync_.barrier();
-  replica_.use_new_weights();
-
-  StepReport report = step_report(update, sums, decision, optimizer_, options_.shadow_rules);
-  report.epochs_done =
-      static_cast<double>(update.end.epoch) +
-      static_cast<double>(update.end.position) / static_cast<double>(options_.epoch_samples);
-  report.was_repeated = is_repeated;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return report;
+  return step_report(update, sums, decision, optimizer_, options_.shadow_rules);
 }
 
 std::vector<data::Minibatch> TrainStep::minibatches_of_mine(
@@ -90,17 +110,24 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
   for (std::size_t slot : data::substeps_of(options_.assignment, topology_.all().rank(),
                                             topology_.all().size(), update.minibatches.size())) {
     const data::Minibatch& minibatch = update.minibatches[slot];
-    const nn::MinibatchLoss loss = replica_.run(loader_.next());
-    sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct}, replica_.gradient());
+    const data::LoadedMinibatch loaded = loader_.next();
+    const nn::MinibatchLoss loss = replica_.run(loaded);
+    const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
+    sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit},
+                     replica_.gradient());
   }
 }
 
-optim::UpdateSums TrainStep::sum_over_ranks(const data::PlannedUpdate& update) {
-  try {
-    return sync_.sum(update.batch_size);
-  } catch (const optim::NonFiniteGradient& error) {
-    throw RunError("update " + std::to_string(update.end.update) + ": " + error.what());
+void TrainStep::take_audits(const data::PlannedUpdate& update, StepReport& report) {
+  const auto advance_to = [&](std::uint64_t epoch) {
+    if (const auto finished = audit_.advance_to(epoch)) report.finished_epochs.push_back(*finished);
+  };
+  for (std::size_t i = 0; i < update.minibatches.size(); ++i) {
+    advance_to(update.minibatches[i].epoch);
+    audit_.add(update.minibatches[i].size, sync_.audits()[i]);
   }
+  advance_to(update.end.epoch);
+  report.audit = audit_.run_digest;
 }
 
 }  // namespace rubato::runtime

@@ -13,6 +13,7 @@
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
 #include "runtime/replica.hpp"
+#include "runtime/sample_audit.hpp"
 #include "runtime/step_report.hpp"
 
 namespace rubato::runtime {
@@ -23,22 +24,35 @@ class TrainStep {
     data::Assignment assignment = data::Assignment::blocked;
     std::uint64_t epoch_samples = 0;  // samples that an epoch gives, to tell the position in it
     std::vector<std::string> shadow_rules =
-        {};  // rules whose rate is reported beside the chosen one
+        {};                        // rules whose rate is reported beside the chosen one
+    bool skips_nonfinite = false;  // leave an update out, instead of failing, where its loss or
+                                   // gradient is not finite
   };
 
   TrainStep(const collectives::Topology& topology, Replica& replica, data::Prefetcher& loader,
             optim::GradientSync& sync, optim::ElasticOptimizer& optimizer, Options options);
 
   // Collective. Carries out `update`, and has the data of the one after it (or none) prepared
-  // meanwhile. Throws RunError on all ranks alike; the weights are then those
-  // before the update.
-  StepReport run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
+  // meanwhile. `request` is a number of this rank's; the largest of all ranks comes back in the
+  // report. Throws RunError on all ranks alike; the weights are then those before the update.
+  StepReport run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
+                 std::uint64_t request = 0);
+
+  // Of all samples that updates have used so far.
+  SampleAudit& audit() noexcept { return audit_; }
 
  private:
   std::vector<data::Minibatch> minibatches_of_mine(const data::PlannedUpdate& update) const;
   void prepare_data(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
   void run_substeps(const data::PlannedUpdate& update);
-  optim::UpdateSums sum_over_ranks(const data::PlannedUpdate& update);
+  struct Summed {
+    optim::UpdateSums sums;
+    bool was_repeated = false;
+  };
+  Summed sum_gradients(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
+                       std::uint64_t request);
+  StepReport apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums);
+  void take_audits(const data::PlannedUpdate& update, StepReport& report);
 
   const collectives::Topology& topology_;
   Replica& replica_;
@@ -46,6 +60,7 @@ class TrainStep {
   optim::GradientSync& sync_;
   optim::ElasticOptimizer& optimizer_;
   Options options_;
+  SampleAudit audit_;
   bool is_prefetched_ = false;  // the data of the next update is queued already
 };
 

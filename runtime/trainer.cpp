@@ -63,17 +63,6 @@ void clear_output(const std::filesystem::path& directory, bool may_overwrite) {
   std::filesystem::remove_all(checkpoints);
 }
 
-std::vector<NamedTensor> named_tensors(const nn::Layout& layout, std::span<const float> values,
-                                       const std::string& prefix, bool parameters_only) {
-  std::vector<NamedTensor> tensors;
-  for (const nn::TensorInfo& tensor : layout.tensors()) {
-    if (parameters_only && !tensor.is_parameter) continue;
-    const auto part = values.subspan(tensor.offset, tensor.size);
-    tensors.push_back({prefix + tensor.name, tensor.shape, {part.begin(), part.end()}});
-  }
-  return tensors;
-}
-
 }  // namespace
 
 Trainer::Trainer(const collectives::Communicator& world, RunOptions options, const Explain& explain)
@@ -119,9 +108,10 @@ void Trainer::open_inputs() {
       optim::LearningRateSchedule(options_.schedule), optim::ElasticOptions{reference});
 }
 
-void Trainer::require_same_everywhere() const {
-  std::vector<collectives::NamedValue> values = agreed_values(options_, source_, plan_->trace());
-  values.push_back({"the model's layout", model_->layout().description()});
+void Trainer::require_same_everywhere() {
+  identity_ = run_identity(options_, source_, plan_->trace(), model_->layout());
+  std::vector<collectives::NamedValue> values{{"the options", options_.configuration}};
+  for (const ContextEntry& entry : identity_) values.push_back({entry.name, entry.value});
   collectives::require_same(topology_.all(), values);
 }
 
@@ -217,14 +207,14 @@ void Trainer::prepare_output() {
               std::as_bytes(std::span<const char>(options_.configuration)));
 }
 
-void Trainer::checkpoint() const {
+void Trainer::checkpoint() {
   if (!options_.output) return;
   collectives::agree(
       topology_.all(),
       [this] {
         if (topology_.all().rank() != 0) return;
-        write_checkpoint(checkpoint_path(*options_.output, cursor_.update), state(),
-                         facts_.context);
+        write_checkpoint(checkpoint_path(*options_.output, cursor_.update),
+                         {state(), identity_, facts_.context});
       },
       explain_);
 }
@@ -258,27 +248,13 @@ bool Trainer::has_reached_goal() const {
   return options_.until_progress && optimizer_->progress() >= *options_.until_progress;
 }
 
-TrainingState Trainer::state() const {
-  const nn::Layout& layout = replica_->layout();
-  const optim::SharedState& shared = replica_->shared();
-  TrainingState state{.seed = options_.seed,
-                      .rule = optimizer_->rule(),
-                      .cursor = cursor_,
-                      .model = named_tensors(layout, shared.parameters, "", false),
-                      .optimizer = {},
-                      .scalars = optimizer_->scalars(),
-                      .exact_exponents = {}};
-  for (std::size_t i = 0; i < shared.optimizer_state.size(); ++i) {
-    for (NamedTensor& tensor : named_tensors(layout, shared.optimizer_state[i],
-                                             replica_->optimizer_state_names()[i] + "/", true)) {
-      state.optimizer.push_back(std::move(tensor));
-    }
-  }
-  if (options_.sum == optim::SumKind::exact) {
-    for (std::size_t i = 0; i < layout.tensors().size(); ++i) {
-      state.exact_exponents.push_back({layout.tensors()[i].name, sync_->units().exponents()[i]});
-    }
-  }
+StateParts Trainer::parts() {
+  return {options_.seed, *replica_, *optimizer_, *sync_, cursor_, step_->audit()};
+}
+
+TrainingState Trainer::state() {
+  TrainingState state;
+  copy_state(parts(), state);
   return state;
 }
 

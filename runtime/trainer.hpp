@@ -18,6 +18,7 @@
 #include "runtime/replica.hpp"
 #include "runtime/run_log.hpp"
 #include "runtime/run_options.hpp"
+#include "runtime/state_transfer.hpp"
 #include "runtime/train_step.hpp"
 #include "runtime/training_state.hpp"
 
@@ -38,16 +39,17 @@ class Trainer {
 
   // The state at the last update boundary, whole on every rank, from the node's memory: not
   // collective, but no rank may be training meanwhile.
-  TrainingState state() const;
+  TrainingState state();
   const RunFacts& facts() const noexcept { return facts_; }
 
  private:
   void open_inputs();
   RunEnd train(const std::vector<RunLog*>& logs);
-  void require_same_everywhere() const;
+  void require_same_everywhere();
   void describe_run();
   void prepare_output();
-  void checkpoint() const;
+  void checkpoint();
+  StateParts parts();
   EvaluationReport evaluate();
   void require_finite_weights() const;
   bool has_reached_goal() const;
@@ -65,6 +67,7 @@ class Trainer {
   std::unique_ptr<TrainStep> step_;
   std::unique_ptr<Evaluator> evaluator_;
   RunFacts facts_;
+  std::vector<ContextEntry> identity_;
   data::Cursor cursor_;
 };
 

@@ -93,6 +93,52 @@ TEST_F(GradientSyncTest, ExactSumsHaveTheSameBitsForAnyRanksNodesDealAndAlgorith
   }
 }
 
+TEST_F(GradientSyncTest, AuditsArriveByMinibatchAndTheLargestRequestEverywhere) {
+  constexpr std::size_t minibatches = 6;
+  constexpr std::uint64_t large = (std::uint64_t{1} << 52U) - 1;
+  for (const Topology* topology : {&one_node, &nodes_of_two}) {
+    GradientSync sync = make_sync(*topology, SumKind::exact, AllreduceAlgorithm::automatic);
+    for (const std::uint64_t asking : {world.size() - 1, world.size()}) {  // the last, nobody
+      UpdateSums sums;
+      do {
+        sync.begin(minibatches);
+        for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
+          sync.accumulate({slot, samples_of(slot), 0, 0, large - slot}, gradient_sum(slot, 1));
+        }
+        sums = sync.sum(samples_in(minibatches), world.rank() == asking ? 3 : 0);
+        EXPECT_EQ(sync.request(), asking < world.size() ? 3U : 0U);
+        ASSERT_EQ(sync.audits().size(), minibatches);
+        for (std::size_t slot = 0; slot < minibatches; ++slot) {
+          EXPECT_EQ(sync.audits()[slot], large - slot);
+        }
+        sync.barrier();
+      } while (!sums.stands);
+    }
+  }
+}
+
+// What a failed update leaves behind must not be seen by the next one.
+TEST_F(GradientSyncTest, AnUpdateAfterANonFiniteOneSumsAsIfNothingHadHappened) {
+  for (const Topology* topology : {&one_node, &nodes_of_two}) {
+    GradientSync sync = make_sync(*topology, SumKind::exact, AllreduceAlgorithm::automatic);
+    GradientSync untouched = make_sync(*topology, SumKind::exact, AllreduceAlgorithm::automatic);
+    sync.begin(8);
+    for (std::size_t slot = world.rank(); slot < 8; slot += world.size()) {
+      std::vector<float> gradient = gradient_sum(slot, 1);
+      if (slot == 5) gradient[0] = std::numeric_limits<float>::infinity();
+      sync.accumulate({slot, samples_of(slot), loss_of(slot), 1, 7}, gradient);
+    }
+    EXPECT_THROW(sync.sum(samples_in(8), 2), NonFiniteGradient);
+    EXPECT_EQ(sync.request(), 2U);
+    EXPECT_EQ(sync.audits()[7], 7U);
+    sync.barrier();
+    for (const std::size_t minibatches : {4UL, 8UL}) {
+      expect_same_bits(run_update(sync, *topology, minibatches, 1),
+                       run_update(untouched, *topology, minibatches, 1));
+    }
+  }
+}
+
 TEST_F(GradientSyncTest, TheMeanIsThePlainMean) {
   constexpr std::size_t minibatches = 6;
   for (const SumKind kind : {SumKind::exact, SumKind::fast}) {

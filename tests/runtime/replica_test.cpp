@@ -55,7 +55,8 @@ TEST_F(ReplicaTest, ItsGradientIsOfItsOwnMinibatch) {
   const float shift = static_cast<float>(world.rank());
   const std::vector<float> inputs{0.1F + shift, 0.2F, 0.3F, 0.4F};
   const std::vector<std::int32_t> labels{1};
-  const auto loss = replica.run({{.epoch = 0, .index = 0, .begin = 0, .size = 1}, inputs, labels});
+  const auto loss =
+      replica.run({{.epoch = 0, .index = 0, .begin = 0, .size = 1}, inputs, labels, {}});
 
   std::vector<float> expected(replica.gradient().size());
   const auto twin = small_model();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "collectives/communicator.hpp"
+#include "data/errors.hpp"
 #include "nn/backend.hpp"
 #include "tests/runtime/small_runs.hpp"
 
@@ -44,25 +45,55 @@ TEST_F(RunContextTest, NamesProgramKernelsHostsDataAndOptions) {
             static_cast<std::ptrdiff_t>((world.size() + 1) / 2 - 1));
 }
 
-TEST_F(RunContextTest, AgreedValuesTellOptionsTracesAndDataApart) {
+TEST_F(RunContextTest, TheIdentityTellsTracesModelsAndDataApart) {
   const auto trace = data::BatchTrace::from_rows({8, 16});
-  const auto before = agreed_values(options, source, trace);
+  nn::Layout layout;
+  layout.add_parameter("fc.weight", {2, 3});
+  const auto before = run_identity(options, source, trace, layout);
   const auto differs = [&](const auto& other, const std::string& name) {
     return value_of(other, name) != value_of(before, name);
   };
   const auto other_trace = data::BatchTrace::from_rows({8, 17});
-  EXPECT_TRUE(differs(agreed_values(options, source, other_trace), "the trace"));
-  options.configuration = "seed = 43\n";
-  EXPECT_TRUE(differs(agreed_values(options, source, trace), "the options"));
+  EXPECT_TRUE(differs(run_identity(options, source, other_trace, layout), "the trace"));
+  nn::Layout other_layout;
+  other_layout.add_parameter("fc.weight", {3, 2});
+  EXPECT_TRUE(differs(run_identity(options, source, trace, other_layout), "the model's layout"));
 
   // The same samples but for their noise: same shapes, same number.
   options.data.spec += ",seed=2";
-  const auto other = agreed_values(options, data::open_data(options.data), trace);
+  const auto other = run_identity(options, data::open_data(options.data), trace, layout);
   EXPECT_TRUE(differs(other, "the training data"));
   EXPECT_TRUE(differs(other, "the test data"));
   EXPECT_FALSE(differs(other, "the trace"));
   EXPECT_FALSE(differs(other, "the kernels"));
   EXPECT_FALSE(differs(other, "the C library's mathematics"));
+}
+
+// What refuses a run of identity `now` from a checkpoint of identity `then`; empty if nothing does.
+std::string refusal(const std::vector<ContextEntry>& then, const std::vector<ContextEntry>& now,
+                    bool any_kernels) {
+  try {
+    require_same_run(then, now, any_kernels);
+  } catch (const data::ContentError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(RequireSameRunTest, NamesTheDifferenceAndBothValues) {
+  const std::vector<ContextEntry> then{{"the kernels", "eigen"}, {"the trace", "abc"}};
+  EXPECT_EQ(refusal(then, then, false), "");
+  EXPECT_EQ(refusal(then, {{"the kernels", "eigen"}, {"the trace", "abd"}}, true),
+            "the trace differs from the checkpoint's: found abd, expected abc; a run goes on with "
+            "what it began with");
+  EXPECT_NE(refusal({}, then, false).find("expected (nothing)"), std::string::npos);
+}
+
+TEST(RequireSameRunTest, OtherKernelsAreAcceptedOnRequestOnly) {
+  const std::vector<ContextEntry> then{{"the kernels", "eigen"}};
+  const std::vector<ContextEntry> now{{"the kernels", "onednn"}};
+  EXPECT_NE(refusal(then, now, false).find("--allow-other-kernels"), std::string::npos);
+  EXPECT_EQ(refusal(then, now, true), "");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ class TrainStepTest : public ::testing::Test {
   static constexpr std::uint64_t minibatch = 4;
   static constexpr double rate = 0.001;
 
-  void build(std::unique_ptr<nn::Model> model, data::BatchTrace trace) {
+  void build(std::unique_ptr<nn::Model> model, data::BatchTrace trace,
+             bool skips_nonfinite = false) {
     plan = std::make_unique<data::TracePlan>(
         std::move(trace), data::PlanOptions{.samples = 100, .minibatch = minibatch});
     auto sgd = optim::make_optimizer<float>({.name = "sgd"});
@@ -82,8 +83,9 @@ class TrainStepTest : public ::testing::Test {
     sync = std::make_unique<optim::GradientSync>(
         topology, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
         optim::SumKind::exact, collectives::AllreduceAlgorithm::automatic);
-    step = std::make_unique<TrainStep>(topology, *replica, *loader, *sync, *optimizer,
-                                       TrainStep::Options{.epoch_samples = 100});
+    step = std::make_unique<TrainStep>(
+        topology, *replica, *loader, *sync, *optimizer,
+        TrainStep::Options{.epoch_samples = 100, .skips_nonfinite = skips_nonfinite});
   }
 
   collectives::Communicator world = collectives::Communicator::world();
@@ -101,6 +103,7 @@ TEST_F(TrainStepTest, FollowsAPlainProgramOverUnevenBatches) {
   const data::EpochOrder order(data::OrderKind::torch, 100, 1, 0);
   double w = 1;
   std::uint64_t position = 0;
+  std::uint64_t used = 0;
   std::optional<data::PlannedUpdate> update = plan->next({});
   while (update) {
     std::vector<std::uint64_t> samples(update->batch_size);
@@ -120,10 +123,13 @@ TEST_F(TrainStepTest, FollowsAPlainProgramOverUnevenBatches) {
     EXPECT_DOUBLE_EQ(report.learning_rate, rate * scale);
     EXPECT_EQ(report.substeps, (update->batch_size + minibatch - 1) / minibatch);
     EXPECT_EQ(report.samples, position);
+    used = (used + audit_of(0, update->begin.update, samples)) & audit_mask;
+    EXPECT_EQ(report.audit, used);
     topology.node().barrier();
     update = upcoming;
   }
   EXPECT_EQ(position, 55U);
+  EXPECT_EQ(step->audit(), (SampleAudit{0, 55, used, used}));
 }
 
 TEST_F(TrainStepTest, ANonFiniteGradientLeavesTheWeightsAndNamesTheUpdate) {
@@ -137,6 +143,35 @@ TEST_F(TrainStepTest, ANonFiniteGradientLeavesTheWeightsAndNamesTheUpdate) {
   }
   EXPECT_EQ(replica->shared().parameters[0], 1.0F);
   EXPECT_EQ(optimizer->progress(), 0.0);
+  topology.node().barrier();
+}
+
+TEST_F(TrainStepTest, ANonFiniteUpdateIsLeftOutOnRequestAndTheNextOneIsAsIfItHadNotBeen) {
+  build(std::make_unique<SumModel>(99.0F), data::BatchTrace::from_rows({96, 4, 96}), true);
+  const data::EpochOrder order(data::OrderKind::torch, 100, 1, 0);
+  std::vector<std::uint64_t> samples(100);
+  order.read(0, samples);
+  const bool first_is_bad =
+      std::ranges::find(samples.begin(), samples.begin() + 96, 99U) != samples.begin() + 96;
+  ASSERT_TRUE(first_is_bad);  // sample 99 comes early in this order
+
+  const auto first = plan->next({});
+  const auto second = plan->next(first->end);
+  const StepReport skipped = step->run(*first, &*second, 5);
+  EXPECT_THAT(skipped.skipped, ::testing::HasSubstr("the gradient of w is not finite"));
+  EXPECT_EQ(skipped.update, 1U);
+  EXPECT_EQ(skipped.request, 5U);
+  EXPECT_EQ(replica->shared().parameters[0], 1.0F);
+  EXPECT_EQ(optimizer->progress(), 0.0);
+  topology.node().barrier();
+
+  const StepReport report = step->run(*second, nullptr);
+  double mean = 0;
+  for (std::size_t i = 96; i < 100; ++i) mean += static_cast<double>(samples[i]) / 4;
+  EXPECT_EQ(report.skipped, "");
+  EXPECT_NEAR(replica->shared().parameters[0], 1 - rate * 0.4 * mean, 1e-6);
+  ASSERT_EQ(report.finished_epochs.size(), 1U);
+  EXPECT_EQ(report.finished_epochs[0].samples, 100U);
   topology.node().barrier();
 }
 

@@ -92,8 +92,8 @@ TEST_F(TrainerTest, LeavesCheckpointsConfigurationAndMetrics) {
   Trainer trainer(world, options, explain);
   trainer.run({});
   if (world.rank() != 0) return;
-  const TrainingState first = read_checkpoint(checkpoint_path(*options.output, 0));
-  const TrainingState last = read_checkpoint(checkpoint_path(*options.output, 7));
+  const TrainingState first = read_checkpoint(checkpoint_path(*options.output, 0)).state;
+  const TrainingState last = read_checkpoint(checkpoint_path(*options.output, 7)).state;
   EXPECT_EQ(first.cursor.update, 0U);
   EXPECT_EQ(last.cursor.update, 7U);
   EXPECT_EQ(last.cursor.samples, 280U);

@@ -1,0 +1,36 @@
+// Between the parts of a run and its training state: copied out at an update boundary, put back in
+// when a run goes on.
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/topology.hpp"
+#include "data/trace_plan.hpp"
+#include "optim/elastic_optimizer.hpp"
+#include "optim/gradient_sync.hpp"
+#include "runtime/replica.hpp"
+#include "runtime/sample_audit.hpp"
+#include "runtime/training_state.hpp"
+
+namespace rubato::runtime {
+
+// Where the state lives while a run is under way.
+struct StateParts {
+  std::uint64_t seed;
+  Replica& replica;
+  optim::ElasticOptimizer& optimizer;
+  optim::GradientSync& sync;
+  data::Cursor& cursor;
+  SampleAudit& audit;
+};
+
+// Copies the state out of the node's memory; memory that `state` has from an earlier copy is used
+// again. Not collective, but no rank may be writing weights meanwhile.
+void copy_state(const StateParts& parts, TrainingState& state);
+
+// Collective. Puts the state in. Throws data::ContentError on every rank alike, naming what does
+// not fit: a tensor that the model lacks, another shape, the numbers of another optimizer.
+void restore_state(const TrainingState& state, const collectives::Topology& topology,
+                   const StateParts& parts);
+
+}  // namespace rubato::runtime
