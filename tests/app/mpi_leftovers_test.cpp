@@ -1,0 +1,77 @@
+// In folders made for the test; what a real mpirun leaves is in mpi_job_test.cpp.
+#include "app/mpi_leftovers.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+namespace rubato::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+class MpiLeftovers : public testing::Test {
+ protected:
+  MpiLeftovers() {
+    std::string name = (fs::temp_directory_path() / "rubato-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
+    root_ = name;
+    fs::create_directories(root_ / "shm");
+  }
+  ~MpiLeftovers() override { fs::remove_all(root_); }
+
+  void put(const fs::path& file, const std::string& text = "") {
+    fs::create_directories((root_ / file).parent_path());
+    std::ofstream(root_ / file) << text;
+  }
+  std::set<std::string> names(const fs::path& folder) const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(root_ / folder)) {
+      names.insert(entry.path().filename().string());
+    }
+    return names;
+  }
+  void remove(pid_t launcher) {
+    remove_mpi_leftovers(launcher, {.temporary = root_, .shared_memory = root_ / "shm"});
+  }
+
+  fs::path root_;
+};
+
+TEST_F(MpiLeftovers, OfOneJobAreRemovedAndThoseOfOthersStay) {
+  // 1482031104 is 0x58560000.
+  put("ompi.host.0/pid.77/contact.txt", "1482031104.0;tcp://192.0.2.2:42521\n");
+  put("ompi.host.0/pid.77/1/0/deep");
+  put("ompi.host.0/pid.778/contact.txt", "1480982528.0;tcp://192.0.2.2:42522\n");
+  put("shm/vader_segment.host.0.58560001.0");
+  put("shm/vader_segment.host.0.58560001.1");
+  put("shm/vader_segment.host.0.58460001.0");
+  put("shm/somebody.else.58560001.0");
+  remove(77);
+  EXPECT_EQ(names("ompi.host.0"), std::set<std::string>{"pid.778"});
+  EXPECT_EQ(names("shm"),
+            (std::set<std::string>{"vader_segment.host.0.58460001.0", "somebody.else.58560001.0"}));
+}
+
+TEST_F(MpiLeftovers, WithoutAContactTakeNoSharedMemoryAlong) {
+  put("ompi.host.0/pid.77/something");
+  put("shm/vader_segment.host.0.58560001.0");
+  remove(77);
+  EXPECT_TRUE(names("ompi.host.0").empty());
+  EXPECT_EQ(names("shm").size(), 1U);
+  remove(77);  // nothing there: nothing happens
+}
+
+TEST(SharedByFamily, ReadsTheJobAsHexadecimal) {
+  EXPECT_TRUE(is_shared_by_family("vader_segment.a.b.c.1000.abc0001.12", 0xabc));
+  EXPECT_TRUE(is_shared_by_family("osc_rdma.host.58560001.3", 0x5856));
+  EXPECT_FALSE(is_shared_by_family("vader_segment.host.0.58560001.0", 0x5857));
+  EXPECT_FALSE(is_shared_by_family("vader_segment.host.0.58560001x.0", 0x5856));
+  EXPECT_FALSE(is_shared_by_family("sem.mp-58560001", 0x5856));
+}
+
+}  // namespace
+}  // namespace rubato::app
