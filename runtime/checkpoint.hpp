@@ -11,8 +11,11 @@
 //                          the inner optimizer's)
 //
 // libhdf5 builds the file as an image in memory; committed_file.hpp writes it, with a checksum that
-// is verified before libhdf5 is given a byte of it again. There is no rank in it: the context is
-// for people, and not part of the digest.
+// is verified before libhdf5 is given a byte of it again. Even then the loader believes nothing
+// (checkpoint_hdf5.hpp, checkpoint_tensors.hpp): whatever is not in this list, or not exactly of
+// the type and storage that the writer uses, is refused by name. There is no rank in a checkpoint,
+// and no time but what the context says: equal checkpoints have equal bytes. The context is for
+// people, and not part of the digest.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +46,9 @@ struct Checkpoint {
   std::vector<ContextEntry> context;  // for people: program, hosts, time
 };
 
-// The file's bytes, and the way back: throws data::ContentError naming `name` and what is wrong.
+// The file's bytes. Throws WriteError where they cannot be made (a text of nearly 64 KiB or more).
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
+// The way back. Throws data::ContentError naming `name` and what is wrong.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& name);
 
 // Throws WriteError.

@@ -2,19 +2,17 @@
 #include "runtime/checkpoint_hdf5.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
+
+#include "data/in_quotes.hpp"
 
 namespace rubato::runtime::hdf5 {
 
 using data::check_hdf5;
 using data::Hdf5Error;
 using data::Hdf5Handle;
+using data::in_quotes;
 
 namespace {
-
-constexpr std::size_t largest_text_bytes = 64 * 1024;
-constexpr std::size_t largest_tensor_rank = 8;
 
 Hdf5Handle scalar_space() {
   return {H5Screate(H5S_SCALAR), H5Sclose, "cannot create a scalar data space"};
@@ -32,124 +30,143 @@ void write_attribute(const Hdf5Handle& object, const std::string& name, hid_t st
   const Hdf5Handle space = scalar_space();
   const Hdf5Handle attribute(
       H5Acreate2(object.id(), name.c_str(), stored, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-      "cannot create attribute " + name);
-  check_hdf5(H5Awrite(attribute.id(), given, value), "cannot write attribute " + name);
+      "cannot create attribute " + in_quotes(name));
+  check_hdf5(H5Awrite(attribute.id(), given, value), "cannot write attribute " + in_quotes(name));
 }
 
-Hdf5Handle open_attribute(const Hdf5Handle& object, const std::string& name) {
-  return {H5Aopen(object.id(), name.c_str(), H5P_DEFAULT), H5Aclose,
-          "cannot open attribute " + name};
-}
-
-void require_scalar(const Hdf5Handle& attribute, H5T_class_t wanted, std::size_t largest_bytes,
-                    const std::string& name) {
-  const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose, "attribute " + name);
-  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose, "attribute " + name);
-  if (H5Sget_simple_extent_npoints(space.id()) != 1 || H5Tget_class(type.id()) != wanted ||
-      H5Tis_variable_str(type.id()) > 0 || H5Tget_size(type.id()) > largest_bytes) {
-    throw Hdf5Error("attribute " + name + ": not a single value of the expected type");
+// An attribute that is there and holds one value, and the value's type.
+struct ScalarAttribute {
+  ScalarAttribute(const Hdf5Handle& object, const std::string& name)
+      : what("attribute " + in_quotes(name)),
+        attribute(H5Aopen(object.id(), name.c_str(), H5P_DEFAULT), H5Aclose, what),
+        type(H5Aget_type(attribute.id()), H5Tclose, what) {
+    const Hdf5Handle space(H5Aget_space(attribute.id()), H5Sclose, what);
+    if (H5Sget_simple_extent_type(space.id()) != H5S_SCALAR) {
+      throw Hdf5Error(what + ": found an array, expected a single value");
+    }
   }
-}
 
-template <class T>
-T read_number(const Hdf5Handle& object, const std::string& name, H5T_class_t wanted, hid_t type) {
-  const Hdf5Handle attribute = open_attribute(object, name);
-  require_scalar(attribute, wanted, sizeof(T), name);
-  T value{};
-  check_hdf5(H5Aread(attribute.id(), type, &value), "cannot read attribute " + name);
+  void read(hid_t memory_type, void* value) const {
+    check_hdf5(H5Aread(attribute.id(), memory_type, value), what);
+  }
+
+  std::string what;
+  Hdf5Handle attribute;
+  Hdf5Handle type;
+};
+
+template <class Number>
+Number read_number(const Hdf5Handle& object, const std::string& name, hid_t stored, hid_t memory,
+                   const std::string& kind) {
+  const ScalarAttribute attribute(object, name);
+  if (H5Tequal(attribute.type.id(), stored) <= 0) {
+    throw Hdf5Error(attribute.what + ": found another type, expected " + kind);
+  }
+  Number value{};
+  attribute.read(memory, &value);
   return value;
 }
 
-NamedTensor read_tensor(const Hdf5Handle& group, const std::string& path) {
-  const Hdf5Handle dataset = open_dataset(group, path);
-  const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose, "dataset " + path);
-  const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose, "dataset " + path);
-  std::array<hsize_t, largest_tensor_rank> extents{};
-  const int rank = H5Sget_simple_extent_ndims(space.id());
-  if (rank < 0 || static_cast<std::size_t>(rank) > largest_tensor_rank ||
-      H5Tequal(type.id(), H5T_IEEE_F32LE) <= 0) {
-    throw Hdf5Error("dataset " + path + ": not a float32 array of at most 8 dimensions");
-  }
-  check_hdf5(H5Sget_simple_extent_dims(space.id(), extents.data(), nullptr), "dataset " + path);
-  NamedTensor tensor{path, {extents.begin(), extents.begin() + rank}, {}};
-  std::size_t elements = 1;
-  for (std::size_t extent : tensor.shape) {
-    if (__builtin_mul_overflow(elements, extent, &elements)) elements = SIZE_MAX;
-  }
-  if (H5Dget_storage_size(dataset.id()) / sizeof(float) != elements) {
-    throw Hdf5Error("dataset " + path + ": its shape does not fit the bytes stored");
-  }
-  tensor.values.resize(elements);
-  check_hdf5(
-      H5Dread(dataset.id(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values.data()),
-      "cannot read dataset " + path);
-  return tensor;
-}
-
-std::vector<std::string> link_names(const Hdf5Handle& group) {
-  std::vector<std::string> names;
-  const auto append = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
+bool is_plain(std::string_view name) {
+  const auto is_plain_letter = [](char letter) {
+    return letter >= ' ' && letter <= '~' && letter != '/';
   };
-  check_hdf5(H5Literate(group.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, append, &names),
-             "cannot list a group");
-  return names;
+  return !name.empty() && name.size() <= longest_name && name != "." && name != ".." &&
+         std::all_of(name.begin(), name.end(), is_plain_letter);
 }
 
-bool is_group(const Hdf5Handle& parent, const std::string& name) {
-  H5L_info_t link{};
-  check_hdf5(H5Lget_info(parent.id(), name.c_str(), &link, H5P_DEFAULT), "link " + name);
-  if (link.type != H5L_TYPE_HARD) throw Hdf5Error("link " + name + ": only hard links are read");
-  const Hdf5Handle object(H5Oopen(parent.id(), name.c_str(), H5P_DEFAULT), H5Oclose, name);
-  return H5Iget_type(object.id()) == H5I_GROUP;
-}
+// Collects names until there are more than the limit, which ends the iteration.
+struct NameList {
+  std::vector<std::string> names;
+  std::size_t limit;
+  bool is_over = false;
+
+  herr_t add(const char* name) {
+    is_over = names.size() == limit;
+    if (!is_over) names.emplace_back(name);
+    return is_over ? 1 : 0;
+  }
+
+  std::vector<std::string> checked(const std::string& kind) && {
+    if (is_over) {
+      throw Hdf5Error("found more than " + std::to_string(limit) + " " + kind +
+                      " of one object, expected at most so many");
+    }
+    for (const std::string& name : names) {
+      if (!is_plain(name)) {
+        throw Hdf5Error(kind + ": found the name " + in_quotes(name) +
+                        ", expected at most 255 printable letters without a slash");
+      }
+    }
+    std::sort(names.begin(), names.end());
+    return std::move(names);
+  }
+};
 
 }  // namespace
 
 Hdf5Handle create_group(const Hdf5Handle& parent, const std::string& name) {
   return {H5Gcreate2(parent.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
-          "cannot create group " + name};
+          "cannot create group " + in_quotes(name)};
+}
+
+Hdf5Handle open_member(const Hdf5Handle& parent, const std::string& name, const std::string& path) {
+  const htri_t is_there = H5Lexists(parent.id(), name.c_str(), H5P_DEFAULT);
+  check_hdf5(is_there, path);
+  if (is_there == 0) throw Hdf5Error(path + ": not there");
+  H5L_info_t link{};
+  check_hdf5(H5Lget_info(parent.id(), name.c_str(), &link, H5P_DEFAULT), path);
+  if (link.type != H5L_TYPE_HARD) {
+    throw Hdf5Error(path + ": found a soft or external link, expected the object itself");
+  }
+  return {H5Oopen(parent.id(), name.c_str(), H5P_DEFAULT), H5Oclose, path};
+}
+
+Hdf5Handle open_group(const Hdf5Handle& parent, const std::string& name, const std::string& path) {
+  Hdf5Handle object = open_member(parent, name, path);
+  if (!is_group(object)) throw Hdf5Error(path + ": found another object, expected a group");
+  return object;
 }
 
 Hdf5Handle open_group(const Hdf5Handle& parent, const std::string& name) {
-  return {H5Gopen2(parent.id(), name.c_str(), H5P_DEFAULT), H5Gclose, "cannot open group " + name};
+  return open_group(parent, name, "/" + name);
 }
 
-Hdf5Handle open_dataset(const Hdf5Handle& parent, const std::string& path) {
-  return {H5Dopen2(parent.id(), path.c_str(), H5P_DEFAULT), H5Dclose,
-          "cannot open dataset " + path};
+bool is_group(const Hdf5Handle& object) { return H5Iget_type(object.id()) == H5I_GROUP; }
+
+std::vector<std::string> member_names(const Hdf5Handle& group) {
+  NameList list{{}, most_members};
+  const auto add = [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
+    return static_cast<NameList*>(names)->add(name);
+  };
+  check_hdf5(H5Literate(group.id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &list),
+             "cannot list a group");
+  return std::move(list).checked("members");
 }
 
-void write_tensor(const Hdf5Handle& group, const NamedTensor& tensor) {
-  const std::vector<hsize_t> extents(tensor.shape.begin(), tensor.shape.end());
-  const Hdf5Handle space(
-      H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr), H5Sclose,
-      "cannot create the data space of " + tensor.name);
-  const Hdf5Handle dataset(H5Dcreate2(group.id(), tensor.name.c_str(), H5T_IEEE_F32LE, space.id(),
-                                      H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                           H5Dclose, "cannot create dataset " + tensor.name);
-  check_hdf5(
-      H5Dwrite(dataset.id(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values.data()),
-      "cannot write dataset " + tensor.name);
+std::vector<std::string> attribute_names(const Hdf5Handle& object) {
+  NameList list{{}, most_attributes};
+  const auto add = [](hid_t, const char* name, const H5A_info_t*, void* names) -> herr_t {
+    return static_cast<NameList*>(names)->add(name);
+  };
+  check_hdf5(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add, &list),
+             "cannot list attributes");
+  return std::move(list).checked("attributes");
 }
 
-std::vector<NamedTensor> read_tensors(const Hdf5Handle& group) {
-  std::vector<NamedTensor> tensors;
-  for (const std::string& name : link_names(group)) {
-    if (!is_group(group, name)) {
-      tensors.push_back(read_tensor(group, name));
-      continue;
-    }
-    const Hdf5Handle inner = open_group(group, name);
-    for (const std::string& inner_name : link_names(inner)) {
-      if (is_group(inner, inner_name)) {
-        throw Hdf5Error("group " + name + "/" + inner_name + ": deeper than expected");
-      }
-      tensors.push_back(read_tensor(group, name + "/" + inner_name));
+bool has_attribute(const Hdf5Handle& object, const std::string& name) {
+  const htri_t found = H5Aexists(object.id(), name.c_str());
+  check_hdf5(found, "cannot look for attribute " + in_quotes(name));
+  return found > 0;
+}
+
+void require_known(const std::vector<std::string>& found,
+                   std::initializer_list<std::string_view> known, const std::string& kind) {
+  for (const std::string& name : found) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Hdf5Error(kind + " " + in_quotes(name) + ": found where none of this name is expected");
     }
   }
-  return tensors;
 }
 
 void write_text(const Hdf5Handle& object, const std::string& name, const std::string& value) {
@@ -170,42 +187,33 @@ void write_real(const Hdf5Handle& object, const std::string& name, double value)
 }
 
 std::string read_text(const Hdf5Handle& object, const std::string& name) {
-  const Hdf5Handle attribute = open_attribute(object, name);
-  require_scalar(attribute, H5T_STRING, largest_text_bytes, name);
-  const Hdf5Handle type(H5Aget_type(attribute.id()), H5Tclose, "attribute " + name);
-  std::string value(H5Tget_size(type.id()), '\0');
-  check_hdf5(H5Aread(attribute.id(), type.id(), value.data()), "cannot read attribute " + name);
+  const ScalarAttribute attribute(object, name);
+  const bool is_text = H5Tget_class(attribute.type.id()) == H5T_STRING &&
+                       H5Tis_variable_str(attribute.type.id()) == 0;
+  const std::size_t bytes = H5Tget_size(attribute.type.id());
+  if (!is_text || bytes > longest_text) {
+    throw Hdf5Error(attribute.what +
+                    ": found another type, expected text of fixed length, at most " +
+                    std::to_string(longest_text) + " bytes");
+  }
+  std::string value(bytes, '\0');
+  attribute.read(attribute.type.id(), value.data());
   value.erase(std::find(value.begin(), value.end(), '\0'), value.end());
   return value;
 }
 
 std::uint64_t read_unsigned(const Hdf5Handle& object, const std::string& name) {
-  return read_number<std::uint64_t>(object, name, H5T_INTEGER, H5T_NATIVE_UINT64);
+  return read_number<std::uint64_t>(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64,
+                                    "an unsigned 64-bit integer");
 }
 
 std::int32_t read_integer(const Hdf5Handle& object, const std::string& name) {
-  return read_number<std::int32_t>(object, name, H5T_INTEGER, H5T_NATIVE_INT32);
+  return read_number<std::int32_t>(object, name, H5T_STD_I32LE, H5T_NATIVE_INT32,
+                                   "a 32-bit integer");
 }
 
 double read_real(const Hdf5Handle& object, const std::string& name) {
-  return read_number<double>(object, name, H5T_FLOAT, H5T_NATIVE_DOUBLE);
-}
-
-std::vector<std::string> attribute_names(const Hdf5Handle& object) {
-  std::vector<std::string> names;
-  const auto append = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
-    static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-    return 0;
-  };
-  check_hdf5(H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, append, &names),
-             "cannot list attributes");
-  return names;
-}
-
-bool has_attribute(const Hdf5Handle& object, const std::string& name) {
-  const htri_t found = H5Aexists(object.id(), name.c_str());
-  check_hdf5(found, "cannot look for attribute " + name);
-  return found > 0;
+  return read_number<double>(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, "a 64-bit float");
 }
 
 }  // namespace rubato::runtime::hdf5

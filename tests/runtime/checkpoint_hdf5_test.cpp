@@ -47,71 +47,52 @@ TEST(CheckpointHdf5, AMissingOrWrongAttributeIsNamed) {
   const Hdf5Handle file = create_hdf5_image();
   write_text(file, "text", "word");
   EXPECT_THAT(refusal([&] { read_real(file, "absent"); }), HasSubstr("absent"));
-  EXPECT_THAT(refusal([&] { read_real(file, "text"); }), HasSubstr("text: not a single value"));
+  EXPECT_THAT(refusal([&] { read_real(file, "text"); }),
+              HasSubstr("\"text\": found another type, expected a 64-bit float"));
 }
 
-// The writer's layout is what raw HDF5 calls see: the C order of the shape, little-endian float32.
-TEST(CheckpointHdf5, TensorsAreWrittenInPlainOrder) {
+TEST(CheckpointHdf5, NumbersAreStoredInTheTypesPromised) {
   const Hdf5Handle file = create_hdf5_image();
-  const Hdf5Handle group = create_group(file, "model");
-  write_tensor(group, {"w", {2, 3}, {1, 2, 3, 4, 5, 6}});
-  const hid_t dataset = H5Dopen2(file.id(), "/model/w", H5P_DEFAULT);
-  ASSERT_GE(dataset, 0);
-  const hid_t space = H5Dget_space(dataset);
-  hsize_t extents[2] = {};
-  EXPECT_EQ(H5Sget_simple_extent_dims(space, extents, nullptr), 2);
-  EXPECT_EQ(extents[0], 2U);
-  EXPECT_EQ(extents[1], 3U);
-  float values[6] = {};
-  EXPECT_GE(H5Dread(dataset, H5T_IEEE_F32LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
-  EXPECT_THAT(values, ElementsAre(1, 2, 3, 4, 5, 6));
-  H5Sclose(space);
-  H5Dclose(dataset);
+  write_unsigned(file, "unsigned", 1);
+  write_integer(file, "integer", 1);
+  write_real(file, "real", 1);
+  const auto has_type = [&](const char* name, hid_t type) {
+    const Hdf5Handle attribute(H5Aopen(file.id(), name, H5P_DEFAULT), H5Aclose, name);
+    const Hdf5Handle found(H5Aget_type(attribute.id()), H5Tclose, name);
+    return H5Tequal(found.id(), type) > 0;
+  };
+  EXPECT_TRUE(has_type("unsigned", H5T_STD_U64LE));
+  EXPECT_TRUE(has_type("integer", H5T_STD_I32LE));
+  EXPECT_TRUE(has_type("real", H5T_IEEE_F64LE));
 }
 
-TEST(CheckpointHdf5, TensorsAreFoundInGroupsTwoLevelsDeepAndNoDeeper) {
+TEST(CheckpointHdf5, MembersAreListedAndOpenedByTheirOwnName) {
   const Hdf5Handle file = create_hdf5_image();
-  const Hdf5Handle group = create_group(file, "optimizer");
-  create_group(group, "momentum");
-  write_tensor(group, {"momentum/w", {2}, {1, 2}});
-  write_tensor(group, {"plain", {1}, {3}});
-  const std::vector<NamedTensor> tensors = read_tensors(group);
-  ASSERT_EQ(tensors.size(), 2U);
-  EXPECT_EQ(tensors[0].name, "momentum/w");
-  EXPECT_THAT(tensors[0].values, ElementsAre(1, 2));
-  EXPECT_EQ(tensors[1].name, "plain");
-  create_group(open_group(group, "momentum"), "deeper");
-  EXPECT_THAT(refusal([&] { read_tensors(group); }), HasSubstr("momentum/deeper"));
+  create_group(create_group(file, "b"), "inner");
+  create_group(file, "a");
+  EXPECT_THAT(member_names(file), ElementsAre("a", "b"));
+  EXPECT_THAT(member_names(open_group(file, "b")), ElementsAre("inner"));
+  EXPECT_TRUE(is_group(open_member(file, "a", "/a")));
+  EXPECT_THAT(refusal([&] { open_group(file, "c"); }), HasSubstr("/c: not there"));
+  H5Lcreate_soft("/a", file.id(), "soft", H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_THAT(refusal([&] { open_group(file, "soft"); }), HasSubstr("/soft: found a soft or"));
 }
 
-TEST(CheckpointHdf5, SoftLinksAndOtherTypesAreRefused) {
+TEST(CheckpointHdf5, ATextTooLongForItsHeaderIsRefusedWhenWritten) {
   const Hdf5Handle file = create_hdf5_image();
-  const Hdf5Handle group = create_group(file, "model");
-  H5Lcreate_soft("/elsewhere", group.id(), "link", H5P_DEFAULT, H5P_DEFAULT);
-  EXPECT_THAT(refusal([&] { read_tensors(group); }), HasSubstr("only hard links"));
-
-  const Hdf5Handle other = create_group(file, "other");
-  const hsize_t extent = 4;
-  const Hdf5Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose, "space");
-  const Hdf5Handle dataset(H5Dcreate2(other.id(), "doubles", H5T_IEEE_F64LE, space.id(),
-                                      H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                           H5Dclose, "dataset");
-  EXPECT_THAT(refusal([&] { read_tensors(other); }), HasSubstr("doubles: not a float32 array"));
+  const std::string text(60'000, 'x');
+  write_text(file, "long", text);
+  EXPECT_EQ(read_text(file, "long"), text);
+  EXPECT_THAT(refusal([&] { write_text(file, "longer", std::string(65'536, 'x')); }),
+              HasSubstr("cannot create attribute \"longer\": "));
 }
 
-// A header may declare what the file does not hold; nothing is allocated by it.
-TEST(CheckpointHdf5, AnAbsurdShapeIsRefusedBeforeMemoryIsTaken) {
-  const Hdf5Handle file = create_hdf5_image();
-  const Hdf5Handle group = create_group(file, "model");
-  const hsize_t extents[2] = {hsize_t{1} << 40U, hsize_t{1} << 20U};
-  const Hdf5Handle space(H5Screate_simple(2, extents, nullptr), H5Sclose, "space");
-  const hsize_t chunk[2] = {1, 1024};
-  const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "properties");
-  H5Pset_chunk(properties.id(), 2, chunk);
-  const Hdf5Handle dataset(H5Dcreate2(group.id(), "huge", H5T_IEEE_F32LE, space.id(), H5P_DEFAULT,
-                                      properties.id(), H5P_DEFAULT),
-                           H5Dclose, "dataset");
-  EXPECT_THAT(refusal([&] { read_tensors(group); }), HasSubstr("huge: its shape does not fit"));
+TEST(CheckpointHdf5, UnknownNamesAreNamed) {
+  EXPECT_EQ(refusal([] { require_known({"a", "b"}, {"b", "a", "c"}, "member"); }), "");
+  EXPECT_THAT(refusal([] {
+                require_known({"a", "x"}, {"a"}, "member");
+              }),
+              HasSubstr("member \"x\": found where"));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST_F(CheckpointTest, AnotherFormatVersionIsRefusedNamingBoth) {
   hdf5::write_text(image, "format", "rubato-checkpoint");
   hdf5::write_unsigned(image, "format_version", 3);
   commit_file_with_checksum(file, data::hdf5_image_bytes(image));
-  EXPECT_THAT(refusal(), HasSubstr("format version 3; this program reads 2"));
+  EXPECT_THAT(refusal(), HasSubstr("found format version 3, this program reads version 2"));
 }
 
 TEST(CheckpointPath, NamesTheUpdate) {
