@@ -2,12 +2,11 @@
 // not finite becomes null.
 #include "runtime/metrics_file.hpp"
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <utility>
 
 #include "runtime/errors.hpp"
+#include "runtime/metrics_history.hpp"
 
 namespace rubato::runtime {
 
@@ -15,25 +14,63 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string reason() { return std::generic_category().message(errno); }
+std::string text_of(const Json& line) {
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// 52 bits: 13 digits, with their zeros.
+std::string hexadecimal(std::uint64_t value) {
+  std::string text(13, '0');
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, value >>= 4U) {
+    *digit = "0123456789abcdef"[value & 15U];
+  }
+  return text;
+}
+
+// Out of the way, so that nothing is lost; where it went.
+std::filesystem::path set_aside(const std::filesystem::path& file) {
+  std::filesystem::path aside;
+  for (int number = 1; aside.empty() || std::filesystem::exists(aside); ++number) {
+    aside = file.string() + "." + std::to_string(number);
+  }
+  std::filesystem::rename(file, aside);
+  return aside;
+}
+
+// How many bytes of the file stay; `note` says it if they are not what they should be.
+std::uint64_t kept_bytes(const std::filesystem::path& file, std::uint64_t update,
+                         std::string& note) {
+  const MetricsHistory history = metrics_history(file, update);
+  if (history.problem.empty()) return history.bytes;
+  note = file.string() + " " + history.problem + ", so it cannot be continued after update " +
+         std::to_string(update) + ": a new one begins there";
+  try {
+    if (std::filesystem::exists(std::filesystem::symlink_status(file))) {
+      note += ", and the old one is " + set_aside(file).filename().string();
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw OutputError("cannot rename " + file.string() + ": " + error.code().message());
+  }
+  return 0;
+}
 
 }  // namespace
 
-MetricsFile::MetricsFile(std::filesystem::path file)
-    : path_(std::move(file)), file_(std::fopen(path_.c_str(), "we"), std::fclose) {
-  if (!file_) throw OutputError("cannot create " + path_.string() + ": " + reason());
-  std::setvbuf(file_.get(), nullptr, _IOLBF, 1U << 16U);  // whole lines, as they happen
-}
+MetricsFile::MetricsFile(const std::filesystem::path& file) : lines_(file, 0) {}
+
+MetricsFile::MetricsFile(const std::filesystem::path& file, ResumeAfter resume)
+    : lines_(file, kept_bytes(file, resume.update, note_)) {}
 
 void MetricsFile::begin(const RunFacts& facts) {
   Json line{{"type", "context"}};
+  if (facts.first_update > 0) line["resumed_from"] = facts.first_update;
   for (const ContextEntry& entry : facts.context) line[entry.name] = entry.value;
   line["parameters"] = facts.parameters;
   line["training_samples"] = facts.training_samples;
   line["test_samples"] = facts.test_samples;
   line["ranks"] = facts.ranks;
   line["reference_batch"] = facts.reference_batch;
-  write_line(line.dump());
+  lines_.append(text_of(line));
 }
 
 void MetricsFile::update(const StepReport& report) {
@@ -52,39 +89,51 @@ void MetricsFile::update(const StepReport& report) {
             {"grad_sqr", report.gradient_square},
             {"grad_var", report.gradient_variance},
             {"noise_scale", report.noise_scale},
-            {"seconds", report.seconds}};
+            {"seconds", report.seconds},
+            {"audit", hexadecimal(report.audit)}};
+  if (!report.skipped.empty()) line["skipped"] = report.skipped;
   if (report.was_repeated) line["repeated"] = true;
   for (const ShadowRate& shadow : report.shadow_rates) line["shadow_lr"][shadow.rule] = shadow.rate;
-  write_line(line.dump());
+  lines_.append(text_of(line));
+  for (const EpochAudit& epoch : report.finished_epochs) {
+    lines_.append(text_of({{"type", "epoch"},
+                           {"epoch", epoch.epoch},
+                           {"samples", epoch.samples},
+                           {"audit", hexadecimal(epoch.digest)}}));
+  }
 }
 
 void MetricsFile::evaluation(const EvaluationReport& report) {
-  write_line(Json{{"type", "eval"},
-                  {"update", report.update},
-                  {"epoch", report.epoch},
-                  {"scaled_updates", report.progress},
-                  {"loss", report.loss},
-                  {"accuracy", report.accuracy},
-                  {"samples", report.samples},
-                  {"seconds", report.seconds}}
-                 .dump());
+  lines_.append(text_of({{"type", "eval"},
+                         {"update", report.update},
+                         {"epoch", report.epoch},
+                         {"scaled_updates", report.progress},
+                         {"loss", report.loss},
+                         {"accuracy", report.accuracy},
+                         {"samples", report.samples},
+                         {"seconds", report.seconds}}));
+}
+
+void MetricsFile::checkpoint(const CheckpointReport& report) {
+  lines_.append(text_of({{"type", "checkpoint"},
+                         {"update", report.update},
+                         {"bytes", report.bytes},
+                         {"stall_seconds", report.stall_seconds},
+                         {"encode_seconds", report.encode_seconds},
+                         {"write_seconds", report.write_seconds}}));
+}
+
+void MetricsFile::warning(const std::string& sentence) {
+  lines_.append(text_of({{"type", "warning"}, {"warning", sentence}}));
 }
 
 void MetricsFile::end(const RunEnd& end) {
-  write_line(Json{{"type", "end"},
-                  {"reason", end.reason},
-                  {"updates", end.updates},
-                  {"seconds", end.seconds},
-                  {"samples_per_second", end.samples_per_second}}
-                 .dump());
-  if (std::fflush(file_.get()) != 0)
-    throw WriteError("cannot write " + path_.string() + ": " + reason());
-}
-
-void MetricsFile::write_line(const std::string& line) {
-  if (std::fputs(line.c_str(), file_.get()) < 0 || std::fputc('\n', file_.get()) == EOF) {
-    throw WriteError("cannot write " + path_.string() + ": " + reason());
-  }
+  lines_.append(text_of({{"type", "end"},
+                         {"reason", end.reason},
+                         {"updates", end.updates},
+                         {"seconds", end.seconds},
+                         {"samples_per_second", end.samples_per_second}}));
+  lines_.finish();
 }
 
 }  // namespace rubato::runtime

@@ -1,29 +1,48 @@
 // DIR/metrics.jsonl: one JSON object a line, the context first, then updates and evaluations as
 // they happen, the end last.
+//
+// A full disk ends nothing: lines wait in memory (line_file.hpp). A run that goes on from a
+// checkpoint goes on in the same file, with a new context, after the checkpoint's update.
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <optional>
+#include <string>
 
+#include "runtime/line_file.hpp"
 #include "runtime/run_log.hpp"
 
 namespace rubato::runtime {
 
+struct ResumeAfter {
+  std::uint64_t update;
+};
+
 class MetricsFile final : public RunLog {
  public:
-  explicit MetricsFile(std::filesystem::path file);  // creates or empties it; throws OutputError
+  explicit MetricsFile(const std::filesystem::path& file);  // creates or empties it; OutputError
+  // Keeps what the file says up to that update and cuts off the rest. If that part is not complete,
+  // the file is kept as FILE.1 (or the next free number) and a new one begun: note() says so.
+  MetricsFile(const std::filesystem::path& file, ResumeAfter resume);  // throws OutputError
+
+  const std::string& note() const { return note_; }  // a sentence; empty: nothing to say
 
   void begin(const RunFacts& facts) override;
   void update(const StepReport& report) override;
   void evaluation(const EvaluationReport& report) override;
-  void end(const RunEnd& end) override;  // flushes; throws WriteError
+  void checkpoint(const CheckpointReport& report) override;
+  void warning(const std::string& sentence) override;
+  void end(const RunEnd& end) override;  // throws WriteError if lines are missing in the file
+
+  // Why lines wait in memory, as a sentence: once per outage.
+  std::optional<std::string> take_failure() { return lines_.take_failure(); }
+  // All lines so far are on the disk, or take_failure() says why not. From any thread.
+  void sync() { lines_.sync(); }
 
  private:
-  void write_line(const std::string& line);
-
-  std::filesystem::path path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::string note_;
+  LineFile lines_;
 };
 
 }  // namespace rubato::runtime

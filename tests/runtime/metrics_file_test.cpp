@@ -29,6 +29,7 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   step.update = 3;
   step.batch_size = 96;
   step.learning_rate = 0.1;
+  step.audit = 0x00f0123456789;
   step.noise_scale = std::numeric_limits<double>::infinity();
   step.shadow_rates = {{"root", 0.05}};
   {
@@ -51,11 +52,115 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   EXPECT_EQ(lines[1]["lr"], 0.1);
   EXPECT_TRUE(lines[1]["noise_scale"].is_null());
   EXPECT_EQ(lines[1]["shadow_lr"]["root"], 0.05);
+  EXPECT_EQ(lines[1]["audit"], "00f0123456789");
   EXPECT_FALSE(lines[1].contains("repeated"));
+  EXPECT_FALSE(lines[1].contains("skipped"));
   EXPECT_EQ(lines[2]["type"], "eval");
   EXPECT_EQ(lines[2]["accuracy"], 0.75);
   EXPECT_EQ(lines[3]["type"], "end");
   EXPECT_EQ(lines[3]["reason"], "done");
+}
+
+TEST(MetricsFile, ASkippedUpdateSaysWhy) {
+  const testing::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  StepReport step;
+  step.loss = std::numeric_limits<double>::quiet_NaN();
+  step.skipped = "the gradient is not finite";
+  MetricsFile(file).update(step);
+  const auto lines = lines_of(file);
+  EXPECT_TRUE(lines[0]["loss"].is_null());
+  EXPECT_EQ(lines[0]["skipped"], "the gradient is not finite");
+}
+
+TEST(MetricsFile, FinishedEpochsFollowTheirUpdate) {
+  const testing::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  StepReport step;
+  step.finished_epochs = {{.epoch = 4, .samples = 100, .digest = 10},
+                          {.epoch = 5, .samples = 100, .digest = 11}};
+  MetricsFile(file).update(step);
+  const auto lines = lines_of(file);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1]["type"], "epoch");
+  EXPECT_EQ(lines[1]["epoch"], 4);
+  EXPECT_EQ(lines[1]["samples"], 100);
+  EXPECT_EQ(lines[2]["audit"], "000000000000b");
+}
+
+TEST(MetricsFile, CheckpointsAndWarningsAreLines) {
+  const testing::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  MetricsFile metrics(file);
+  metrics.checkpoint({.update = 7, .bytes = 1000, .stall_seconds = 0.5});
+  metrics.warning("a byte that is not UTF-8: \xff");
+  const auto lines = lines_of(file);
+  EXPECT_EQ(lines[0]["type"], "checkpoint");
+  EXPECT_EQ(lines[0]["update"], 7);
+  EXPECT_EQ(lines[0]["stall_seconds"], 0.5);
+  EXPECT_EQ(lines[1]["warning"], "a byte that is not UTF-8: \ufffd");
+}
+
+// What a run from one update to another writes, without its end.
+void write_updates(MetricsFile& metrics, std::uint64_t first, std::uint64_t last) {
+  RunFacts facts;
+  facts.first_update = first;
+  metrics.begin(facts);
+  for (std::uint64_t update = first + 1; update <= last; ++update) {
+    StepReport step;
+    step.update = update;
+    metrics.update(step);
+  }
+}
+
+TEST(MetricsFile, AResumedRunGoesOnAfterItsCheckpointsUpdate) {
+  const testing::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  {
+    MetricsFile metrics(file);
+    write_updates(metrics, 0, 5);
+  }
+  std::ofstream(file, std::ios::app) << R"({"type":"upd)";
+  {
+    MetricsFile metrics(file, ResumeAfter{3});
+    EXPECT_EQ(metrics.note(), "");
+    write_updates(metrics, 3, 4);
+  }
+  const auto lines = lines_of(file);
+  ASSERT_EQ(lines.size(), 6U);
+  for (std::size_t update = 1; update <= 3; ++update) EXPECT_EQ(lines[update]["update"], update);
+  EXPECT_FALSE(lines[0].contains("resumed_from"));
+  EXPECT_EQ(lines[4]["resumed_from"], 3);
+  EXPECT_EQ(lines[5]["update"], 4);
+}
+
+TEST(MetricsFile, AnIncompleteFileIsSetAsideAndANewOneBegun) {
+  const testing::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  for (const std::size_t number : {1U, 2U}) {
+    {
+      MetricsFile metrics(file);
+      write_updates(metrics, 0, number);
+    }
+    MetricsFile metrics(file, ResumeAfter{9});
+    const std::string aside = "metrics.jsonl." + std::to_string(number);
+    EXPECT_EQ(metrics.note(), file.string() + " ends after update " + std::to_string(number) +
+                                  ", so it cannot be continued after update 9: a new one begins "
+                                  "there, and the old one is " +
+                                  aside);
+    EXPECT_EQ(lines_of(directory.path() / aside).size(), number + 1);
+    EXPECT_TRUE(lines_of(file).empty());
+  }
+}
+
+TEST(MetricsFile, AMissingFileIsBegun) {
+  const testing::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  MetricsFile metrics(file, ResumeAfter{9});
+  EXPECT_EQ(metrics.note(), file.string() +
+                                " is missing, so it cannot be continued after update "
+                                "9: a new one begins there");
+  EXPECT_TRUE(std::filesystem::exists(file));
 }
 
 TEST(MetricsFile, AFileThatCannotBeMadeIsNamed) {
