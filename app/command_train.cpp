@@ -1,7 +1,10 @@
 // rubato train: options to a run, and the run's reports to the terminal.
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -13,6 +16,8 @@
 #include "app/training_report.hpp"
 #include "collectives/agreement.hpp"
 #include "collectives/session.hpp"
+#include "runtime/run_context.hpp"
+#include "runtime/run_directory.hpp"
 #include "runtime/trainer.hpp"
 
 namespace rubato::app {
@@ -32,29 +37,117 @@ bool wants_progress(const Options& options) {
   return wish == "always" || (wish == "auto" && is_watched());
 }
 
-int train_on(const collectives::Communicator& world, const OptionTable& table, int argc,
-             char** argv) {
+// What a run has to say besides its report, on standard error.
+class Warnings final : public runtime::RunLog {
+ public:
+  explicit Warnings(ProgressLine& progress) : progress_(progress) {}
+  void begin(const runtime::RunFacts& facts) override {
+    if (!facts.resumed_from.empty()) {
+      std::cerr << "rubato: going on from " << facts.resumed_from << '\n';
+    }
+    for (const auto& sentence : facts.warnings) warning(sentence);
+  }
+  void update(const runtime::StepReport& report) override {
+    if (report.skipped.empty()) return;
+    warning("update " + std::to_string(report.update) + " is left out: " + report.skipped);
+  }
+  void evaluation(const runtime::EvaluationReport& /*report*/) override {}
+  void end(const runtime::RunEnd& /*end*/) override {}
+  void warning(const std::string& sentence) override {
+    progress_.clear();
+    std::cerr << "rubato: warning: " << sentence << '\n';
+  }
+
+ private:
+  ProgressLine& progress_;
+};
+
+struct Prepared {
   std::optional<Options> options;
   runtime::RunOptions run;
+  runtime::OpenedRun opened;
+};
+
+// The run's own options beneath those given, which may change its end, but not its course.
+void go_on(const OptionTable& table, int argc, char** argv, Prepared& prepared) {
+  const runtime::ResumePoint& point = *prepared.opened.resume;
+  const std::string before = runtime::configuration_of(point.checkpoint);
+  prepared.options = table.parse(argc, argv, 2, before);
+  table.require_unchanged(*prepared.options, before);
+  prepared.run = run_from(*prepared.options);
+  const auto schedule = run_from(table.parse(std::vector<std::string>(), before)).schedule;
+  if (prepared.run.schedule.span != schedule.span) {
+    throw UsageError(
+        "--epochs: the run's schedule depends on its end, and a resumed run keeps it;"
+        " leave the option out, or begin another run");
+  }
+  if (!std::filesystem::exists(prepared.run.trace_file)) {
+    const auto copy = *prepared.run.output / "trace.csv";
+    if (std::filesystem::exists(copy)) prepared.run.trace_file = copy;
+  }
+}
+
+// Collective. Opens the output directory first: a run to go on with has its options there.
+Prepared prepare(const collectives::Communicator& world, const OptionTable& table, int argc,
+                 char** argv) {
+  Prepared prepared;
   collectives::agree(
       world,
       [&] {
-        options = table.parse(argc, argv);
-        run = run_from(*options);
+        prepared.options = table.parse(argc, argv);
+        if (!prepared.options->flag("resume")) prepared.run = run_from(*prepared.options);
       },
       explain);
-  runtime::Trainer trainer(world, run, explain);
+  const auto directory = prepared.options->text_if("out");
+  if (!directory && prepared.options->flag("resume")) {
+    throw collectives::AgreedFailure(
+        {exit_usage, "--resume: say which run to go on with; give --out DIR"});
+  }
+  if (directory) {
+    prepared.opened = runtime::open_run(world, *directory, output_mode(*prepared.options), explain);
+  }
+  collectives::agree(
+      world,
+      [&] {
+        if (prepared.opened.resume) {
+          go_on(table, argc, argv, prepared);
+        } else {
+          prepared.run = run_from(*prepared.options);
+        }
+      },
+      explain);
+  return prepared;
+}
+
+int report_stop(const collectives::Communicator& world, const runtime::RunEnd& end,
+                const Options& options) {
   if (world.rank() == 0) {
-    for (const auto& warning : trainer.facts().warnings) {
-      std::cerr << "rubato: warning: " << warning << '\n';
+    std::cerr << "rubato: " << end.reason << " after update " << end.updates
+              << "; go on with: mpirun -q -n RANKS rubato train --out " << options.text("out")
+              << " --resume\n";
+  }
+  return static_cast<int>(options.integer("preempt-exit-code"));
+}
+
+int train_on(const collectives::Communicator& world, const OptionTable& table, int argc,
+             char** argv) {
+  Prepared prepared = prepare(world, table, argc, argv);
+  const Options& options = *prepared.options;
+  runtime::Trainer trainer(world, prepared.run, explain, std::move(prepared.opened));
+  if (trainer.is_finished()) {
+    if (world.rank() == 0) {
+      std::cerr << "rubato: the run in " << options.text("out") << " is at its end, after update "
+                << trainer.facts().first_update << "; there is nothing to do\n";
     }
+    return exit_done;
   }
   ProgressLine progress;
-  const auto report = report_for(*options, progress);
-  std::vector<runtime::RunLog*> logs{report.get()};
-  if (wants_progress(*options)) logs.push_back(&progress);
-  trainer.run(logs);
-  return exit_done;
+  Warnings warnings(progress);
+  const auto report = report_for(options, progress);
+  std::vector<runtime::RunLog*> logs{&warnings, report.get()};
+  if (wants_progress(options)) logs.push_back(&progress);
+  const runtime::RunEnd end = trainer.run(logs);
+  return end.was_stopped ? report_stop(world, end, options) : exit_done;
 }
 
 }  // namespace

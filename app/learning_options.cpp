@@ -35,7 +35,8 @@ std::vector<Option> rate_options() {
       {.name = "shadow-rates",
        .kind = OptionKind::flag,
        .group = group,
-       .description = "record in metrics.jsonl what every rule would have chosen"},
+       .description = "record in metrics.jsonl what every rule would have chosen",
+       .may_change = true},
   };
 }
 

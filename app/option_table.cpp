@@ -62,13 +62,13 @@ po::parsed_options split_command_line(const std::vector<std::string>& arguments,
 
 bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
-po::parsed_options split_config(const std::string& file,
+po::parsed_options split_config(const std::string& name, const std::string& text,
                                 const po::options_description& description) {
-  std::istringstream text(read_config(file));
+  std::istringstream lines(text);
   try {
-    return po::parse_config_file(text, description, true);
+    return po::parse_config_file(lines, description, true);
   } catch (const po::invalid_config_file_syntax& error) {
-    throw data::ContentError(file + ": \"" + error.tokens() + "\": expected a line NAME = VALUE");
+    throw data::ContentError(name + ": \"" + error.tokens() + "\": expected a line NAME = VALUE");
   }
 }
 
@@ -92,11 +92,12 @@ std::vector<std::string> OptionTable::names() const {
   return names;
 }
 
-Options OptionTable::parse(int argc, char** argv, int first) const {
-  return parse(std::vector<std::string>(argv + std::min(first, argc), argv + argc));
+Options OptionTable::parse(int argc, char** argv, int first, const std::string& resumed) const {
+  return parse(std::vector<std::string>(argv + std::min(first, argc), argv + argc), resumed);
 }
 
-Options OptionTable::parse(const std::vector<std::string>& arguments) const {
+Options OptionTable::parse(const std::vector<std::string>& arguments,
+                           const std::string& resumed) const {
   Options options;
   options.wants_help_ = std::any_of(arguments.begin(), arguments.end(), is_help);
   if (options.wants_help_) return options;
@@ -108,8 +109,10 @@ Options OptionTable::parse(const std::vector<std::string>& arguments) const {
   }
   take_command_line(arguments, options);
   if (about_.reads_config && options.is_given("config")) {
-    take_config(options.text("config"), options);
+    const std::string& file = options.text("config");
+    take_config(file, read_config(file), ValueSource::config_file, options);
   }
+  take_config("the checkpoint's configuration", resumed, ValueSource::resumed_run, options);
   settle_alternatives(options);
   settle_conditions(options);
   return options;
@@ -134,20 +137,37 @@ void OptionTable::take_command_line(const std::vector<std::string>& arguments,
   check_positionals(options);
 }
 
-void OptionTable::take_config(const std::string& file, Options& options) const {
+void OptionTable::take_config(const std::string& name, const std::string& text, ValueSource source,
+                              Options& options) const {
   const auto description = describe(options_);
   try {
-    for (const auto& word : split_config(file, description).options) {
+    for (const auto& word : split_config(name, text, description).options) {
       if (word.string_key == "config") throw UsageError("config: a file cannot name another");
       if (word.unregistered) {
         const auto close = nearest(word.string_key, names());
         throw UsageError("unknown key \"" + word.string_key + "\"" +
                          (close ? "; did you mean \"" + *close + "\"?" : ""));
       }
-      set(options, word.string_key, word.value.front(), ValueSource::config_file);
+      set(options, word.string_key, word.value.front(), source);
     }
   } catch (const UsageError& error) {
-    throw data::ContentError(file + ": " + error.what());
+    throw data::ContentError(name + ": " + error.what());
+  }
+}
+
+void OptionTable::require_unchanged(const Options& options, const std::string& resumed) const {
+  const Options before = parse(std::vector<std::string>(), resumed);
+  for (const auto& [option, text, source] : options.values_) {
+    if (!option.is_recorded || option.may_change || before.find(option.name).text == text) continue;
+    const auto& was = before.find(option.name);
+    if (option.kind == OptionKind::number && source != ValueSource::none &&
+        was.source != ValueSource::none &&
+        before.number(option.name) == options.number(option.name)) {
+      continue;
+    }
+    throw UsageError("--" + option.name + " " + (text.empty() ? "(none)" : text) +
+                     ": the run to go on with has " + (was.text.empty() ? "none" : was.text) +
+                     ", and a resumed run keeps it; leave the option out, or begin another run");
   }
 }
 

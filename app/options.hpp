@@ -36,6 +36,7 @@ struct Option {
   OptionRange range = OptionRange::positive;  // of an integer or a number
   Condition only_with = {};                   // refused with other values, and has none then
   bool is_recorded = true;  // false for what belongs to one invocation (--out, --overwrite)
+  bool may_change = false;  // of a recorded one: when a run goes on from a checkpoint
 };
 
 // Arguments that are no options, such as the FILE in `trace show FILE`.
@@ -46,7 +47,7 @@ struct Positionals {
 };
 
 // Where a value came from; the later one wins.
-enum class ValueSource { none, default_value, config_file, command_line };
+enum class ValueSource { none, default_value, resumed_run, config_file, command_line };
 
 // What a command line (and a configuration file) said.
 class Options {
@@ -111,9 +112,13 @@ class OptionTable {
   OptionTable(About about, std::vector<Option> options);
 
   // Throws UsageError for the command line; data::ContentError for the configuration file, or
-  // data::MissingFileError if it cannot be read.
-  Options parse(const std::vector<std::string>& arguments) const;
-  Options parse(int argc, char** argv, int first = 2) const;  // argv[first] and what follows
+  // data::MissingFileError if it cannot be read. `resumed` is the configuration of the run that
+  // this one goes on with: it comes before the defaults only.
+  Options parse(const std::vector<std::string>& arguments, const std::string& resumed = {}) const;
+  Options parse(int argc, char** argv, int first = 2, const std::string& resumed = {}) const;
+
+  // Throws UsageError naming the first option that differs from the resumed run's and may not.
+  void require_unchanged(const Options& options, const std::string& resumed) const;
 
   std::string help() const;
 
@@ -121,7 +126,8 @@ class OptionTable {
   std::vector<std::string> names() const;
   const Option* find(std::string_view name) const;
   void take_command_line(const std::vector<std::string>& arguments, Options& options) const;
-  void take_config(const std::string& file, Options& options) const;
+  void take_config(const std::string& name, const std::string& text, ValueSource source,
+                   Options& options) const;
   void set(Options& options, const std::string& name, const std::string& text,
            ValueSource source) const;
   void check_positionals(const Options& options) const;

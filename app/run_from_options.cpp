@@ -44,8 +44,15 @@ void require_effect(const Options& options) {
     throw UsageError("--schedule-by " + options.text("schedule-by") +
                      ": nothing counts in it; give --schedule or --warmup");
   }
-  if (options.flag("overwrite") && !options.has_value("out")) {
-    throw UsageError("--overwrite: no directory is written to; give --out DIR");
+  if (options.has_value("out")) return;
+  const auto refuse = [](const std::string& name) {
+    throw UsageError("--" + name + ": no directory is written to; give --out DIR");
+  };
+  for (const char* name : {"overwrite", "resume", "allow-other-kernels"}) {
+    if (options.flag(name)) refuse(name);
+  }
+  for (const char* name : {"checkpoint-every", "stop-after-update", "max-seconds"}) {
+    if (options.is_given(name)) refuse(name);
   }
 }
 
@@ -129,11 +136,22 @@ void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.allreduce = collectives::allreduce_algorithm(options.text("allreduce"));
   if (options.flag("shadow-rates")) run.shadow_rules = optim::rule_names();
   if (const auto output = options.text_if("out")) run.output = *output;
-  run.may_overwrite = options.flag("overwrite");
+  run.output_mode = output_mode(options);
+  run.accepts_other_kernels = options.flag("allow-other-kernels");
+  run.skips_nonfinite = options.text("on-nonfinite") == "skip";
+  run.checkpoint_every = options.integer_if("checkpoint-every");
+  run.kept_checkpoints = options.integer("keep");
+  run.stop_after_update = options.integer_if("stop-after-update");
+  run.max_seconds = options.number_if("max-seconds");
   run.configuration = options.as_ini();
 }
 
 }  // namespace
+
+runtime::OutputMode output_mode(const Options& options) {
+  if (options.flag("resume")) return runtime::OutputMode::resume;
+  return options.flag("overwrite") ? runtime::OutputMode::overwrite : runtime::OutputMode::fresh;
+}
 
 runtime::RunOptions run_from(const Options& options) {
   require_task(options);

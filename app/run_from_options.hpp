@@ -10,4 +10,7 @@ namespace rubato::app {
 // and for a combination that makes no sense; opens no file.
 runtime::RunOptions run_from(const Options& options);
 
+// What --resume and --overwrite say of the output directory.
+runtime::OutputMode output_mode(const Options& options);
+
 }  // namespace rubato::app

@@ -24,20 +24,24 @@ std::vector<Option> task_options() {
       {.name = "data",
        .value_name = "SPEC",
        .group = group,
-       .description = "training data, with their test set if they have one; required, as below"},
+       .description = "training data, with their test set if they have one; required, as below",
+       .may_change = true},
       {.name = "test-data",
        .value_name = "SPEC",
        .group = group,
-       .description = "test set from another source, in place of the data's own"},
+       .description = "test set from another source, in place of the data's own",
+       .may_change = true},
       {.name = "test-every",
        .kind = OptionKind::integer,
        .value_name = "K",
        .group = group,
-       .description = "for data without a test set: every K-th sample tests, the others train"},
+       .description = "for data without a test set: every K-th sample tests, the others train",
+       .may_change = true},
       {.name = "label-column",
        .value_name = "NAME",
        .group = group,
-       .description = "for csv: the label's column, by name or number from 0; default the last"},
+       .description = "for csv: the label's column, by name or number from 0; default the last",
+       .may_change = true},
       {.name = "model",
        .default_value = "mlp:512,512",
        .value_name = "SPEC",
@@ -61,19 +65,22 @@ std::vector<Option> execution_options() {
        .default_value = "auto",
        .group = group,
        .description = "how sums travel between ranks; speed only",
-       .choices = collectives::allreduce_algorithm_names()},
+       .choices = collectives::allreduce_algorithm_names(),
+       .may_change = true},
       {.name = "backend",
        .kind = OptionKind::choice,
        .default_value = "auto",
        .group = group,
        .description = "the library that computes layers; each rounds in its own way",
-       .choices = {"auto", "onednn", "eigen"}},
+       .choices = {"auto", "onednn", "eigen"},
+       .may_change = true},
       {.name = "isa",
        .default_value = "auto",
        .value_name = "NAME",
        .group = group,
        .description = "the widest instruction set that onednn may use (avx2, say): give it where"
-                      " hosts differ"},
+                      " hosts differ",
+       .may_change = true},
   };
 }
 
@@ -89,6 +96,17 @@ std::vector<Option> output_options() {
        .kind = OptionKind::flag,
        .group = group,
        .description = "replace the run that DIR holds",
+       .is_recorded = false},
+      {.name = "resume",
+       .kind = OptionKind::flag,
+       .group = group,
+       .description = "go on with the run that DIR holds, from its newest good checkpoint and with"
+                      " its options; begin one where there is none",
+       .is_recorded = false},
+      {.name = "allow-other-kernels",
+       .kind = OptionKind::flag,
+       .group = group,
+       .description = "resume also where program, compiler or processor round otherwise",
        .is_recorded = false},
       {.name = "log-every",
        .kind = OptionKind::integer,
@@ -111,6 +129,53 @@ std::vector<Option> output_options() {
        .description = "text: a table as the run goes on; json: one document at its end",
        .choices = {"text", "json"},
        .is_recorded = false},
+  };
+}
+
+std::vector<Option> checkpoint_options() {
+  const std::string group = "Checkpoints, stopping";
+  return {
+      {.name = "checkpoint-every",
+       .kind = OptionKind::integer,
+       .value_name = "N",
+       .group = group,
+       .description = "write one after every N updates; default every 60 s, and at the end",
+       .is_recorded = false},
+      {.name = "keep",
+       .kind = OptionKind::integer,
+       .default_value = "3",
+       .value_name = "K",
+       .group = group,
+       .description = "how many of them stay, besides that of update 0",
+       .is_recorded = false},
+      {.name = "stop-after-update",
+       .kind = OptionKind::integer,
+       .value_name = "N",
+       .group = group,
+       .description = "stop there, to be resumed; so does a SIGUSR1 to mpirun, at once",
+       .is_recorded = false},
+      {.name = "max-seconds",
+       .kind = OptionKind::number,
+       .value_name = "S",
+       .group = group,
+       .description = "stop after so long, to be resumed",
+       .is_recorded = false},
+      {.name = "preempt-exit-code",
+       .kind = OptionKind::integer,
+       .default_value = "75",
+       .value_name = "N",
+       .group = group,
+       .description = "exit code of a run that was stopped",
+       .range = OptionRange::not_negative,
+       .is_recorded = false},
+      {.name = "on-nonfinite",
+       .kind = OptionKind::choice,
+       .default_value = "stop",
+       .group = group,
+       .description =
+           "a loss or gradient that is not finite: stop with an error, or skip the update",
+       .choices = {"stop", "skip"},
+       .may_change = true},
   };
 }
 
@@ -142,17 +207,21 @@ OptionTable train_table() {
                     .kind = OptionKind::number,
                     .value_name = "T",
                     .group = "Batch sizes",
-                    .description = "end when the progress (the sum of the gains) reaches T"}});
+                    .description = "end when the progress (the sum of the gains) reaches T",
+                    .may_change = true}});
   append(options, learning_options());
   append(options, order_options());
   append(options, execution_options());
   append(options, output_options());
+  append(options, checkpoint_options());
   auto alternatives = plan_alternatives();
   alternatives.push_back({"test-data", "test-every"});
+  alternatives.push_back({"resume", "overwrite"});
   return {{.command = "train",
            .summary = "train a model; the global batch size may change at every update.",
            .example = "mpirun -q -n 2 rubato train --data fashion-mnist --model mnist \\\n"
                       "    --trace trace.csv --rule adascale --out runs/first\n"
+                      "  mpirun -q -n 3 rubato train --out runs/first --resume\n"
                       "  rubato train --config runs/first/config.ini --out runs/again",
            .notes = notes(),
            .reads_config = true,

@@ -14,7 +14,7 @@ namespace {
 constexpr int exit_code_of_disagreement = 71;
 
 std::optional<Failure> failure_of(const std::function<void()>& attempt,
-                                  const std::function<Failure(std::exception_ptr)>& explain) {
+                                  const Explain& explain) {
   try {
     attempt();
     return std::nullopt;
@@ -100,7 +100,7 @@ std::string difference(const std::string& name,
 }  // namespace
 
 void agree(const Communicator& communicator, const std::function<void()>& attempt,
-           const std::function<Failure(std::exception_ptr)>& explain) {
+           const Explain& explain) {
   const std::optional<Failure> mine = failure_of(attempt, explain);
   const std::size_t failed = lowest_failed_rank(communicator, mine.has_value());
   if (failed == communicator.size()) {

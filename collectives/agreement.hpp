@@ -27,7 +27,7 @@ class AgreedFailure : public std::runtime_error {
 // every rank throws AgreedFailure with the failure of the lowest such rank. The message names that
 // rank and its host unless all failed alike.
 void agree(const Communicator& communicator, const std::function<void()>& attempt,
-           const std::function<Failure(std::exception_ptr)>& explain);
+           const Explain& explain);
 
 // Collective. One name and its value for each thing that must be the same on all ranks (layout,
 // kernels, options). Throws AgreedFailure (exit code 71) naming the first that differs, both values

@@ -116,7 +116,7 @@ Failure plain_failure(std::exception_ptr exception) {
 }
 
 int run_session(int argc, char** argv, const std::function<int(Communicator&)>& body,
-                const std::function<Failure(std::exception_ptr)>& explain) {
+                const Explain& explain) {
   Session session(argc, argv);
   Communicator world = Communicator::world();
   try {

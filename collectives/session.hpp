@@ -30,6 +30,8 @@ struct Failure {
   std::string message;
 };
 
+using Explain = std::function<Failure(std::exception_ptr)>;
+
 // The words of a std::exception, and exit code 1.
 Failure plain_failure(std::exception_ptr exception);
 
@@ -43,6 +45,6 @@ Failure plain_failure(std::exception_ptr exception);
 //    (MPI_Abort), because the others may be waiting for it. With one rank the first form is used.
 // `explain` turns a foreign exception into a Failure.
 int run_session(int argc, char** argv, const std::function<int(Communicator&)>& body,
-                const std::function<Failure(std::exception_ptr)>& explain = plain_failure);
+                const Explain& explain = plain_failure);
 
 }  // namespace rubato::collectives

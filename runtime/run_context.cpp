@@ -111,6 +111,11 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
           {"configuration", options.configuration}};
 }
 
+std::string configuration_of(const Checkpoint& checkpoint) {
+  const auto found = std::ranges::find(checkpoint.context, "configuration", &ContextEntry::name);
+  return found == checkpoint.context.end() ? std::string() : found->value;
+}
+
 std::vector<ContextEntry> run_identity(const RunOptions& options, const data::DataSource& source,
                                        const data::BatchTrace& trace, const nn::Layout& layout) {
   return {{"the version of Rubato", std::string(version) + " " + std::string(revision)},

@@ -23,10 +23,22 @@ struct RunFacts {
   double reference_batch = 0;
   std::optional<std::uint64_t> total_updates;  // where the end is known
   std::optional<std::uint64_t> total_samples;
+  std::uint64_t first_update = 0;  // where this run goes on from; 0: from the beginning
+  std::string resumed_from;        // the checkpoint's file
+};
+
+// A checkpoint that is on disk.
+struct CheckpointReport {
+  std::uint64_t update = 0;
+  std::uint64_t bytes = 0;
+  double stall_seconds = 0;   // for which training stood still: the copy of the state
+  double encode_seconds = 0;  // beside the training
+  double write_seconds = 0;
 };
 
 struct RunEnd {
-  std::string reason;  // "done", "progress reached"
+  std::string reason;        // "done", "progress reached", "stopped by SIGUSR1"
+  bool was_stopped = false;  // before its end; what is there to go on with is on disk
   std::uint64_t updates = 0;
   double seconds = 0;  // training alone, without evaluations
   double samples_per_second = 0;
@@ -39,6 +51,9 @@ class RunLog {
   virtual void update(const StepReport& report) = 0;
   virtual void evaluation(const EvaluationReport& report) = 0;
   virtual void end(const RunEnd& end) = 0;
+  virtual void checkpoint(const CheckpointReport& /*report*/) {}
+  // Something went wrong that the run survives. One sentence.
+  virtual void warning(const std::string& /*sentence*/) {}
 };
 
 }  // namespace rubato::runtime

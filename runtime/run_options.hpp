@@ -20,6 +20,12 @@
 
 namespace rubato::runtime {
 
+// What to do with a run that the output directory holds: refuse it, replace it, go on with it.
+enum class OutputMode { fresh, overwrite, resume };
+
+// Without --checkpoint-every a checkpoint is due when the last one is so old.
+inline constexpr double checkpoint_seconds = 60;
+
 struct RunOptions {
   // The run: these decide the result, to the bit.
   data::DataOptions data;
@@ -46,9 +52,15 @@ struct RunOptions {
   data::Assignment assignment = data::Assignment::blocked;
   collectives::AllreduceAlgorithm allreduce = collectives::AllreduceAlgorithm::automatic;
   std::vector<std::string> shadow_rules;
+  bool skips_nonfinite = false;  // leave updates out whose loss or gradient is not finite
   std::optional<std::filesystem::path> output;  // nothing is written without it
-  bool may_overwrite = false;
-  std::string configuration;  // the text of DIR/config.ini
+  OutputMode output_mode = OutputMode::fresh;
+  bool accepts_other_kernels = false;             // when it goes on from a checkpoint
+  std::optional<std::uint64_t> checkpoint_every;  // updates; default: checkpoint_seconds
+  std::size_t kept_checkpoints = 3;               // besides that of update 0
+  std::optional<std::uint64_t> stop_after_update;
+  std::optional<double> max_seconds;  // stop then
+  std::string configuration;          // the text of DIR/config.ini
 };
 
 }  // namespace rubato::runtime

@@ -1,23 +1,21 @@
 // Setting up happens in an order that lets every failure be told once, by all ranks, before
 // anything is written: inputs, agreement that all ranks hold the same, memory, output directory.
-// Then updates, an evaluation whenever an epoch is complete.
+// Then updates, an evaluation whenever an epoch is complete, and a checkpoint after it: what a run
+// goes on from, it need not evaluate again.
 #include "runtime/trainer.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <system_error>
 #include <utility>
 
 #include "collectives/agreement.hpp"
 #include "data/errors.hpp"
 #include "nn/model_zoo.hpp"
 #include "optim/scaling_rules.hpp"
-#include "runtime/checkpoint.hpp"
-#include "runtime/committed_file.hpp"
 #include "runtime/errors.hpp"
-#include "runtime/metrics_file.hpp"
 #include "runtime/run_context.hpp"
+#include "runtime/run_output.hpp"
 
 namespace rubato::runtime {
 
@@ -50,23 +48,21 @@ data::TracePlan make_plan(const RunOptions& options, std::uint64_t samples) {
   }
 }
 
-// What a run leaves in its directory, removed when it may be overwritten.
-void clear_output(const std::filesystem::path& directory, bool may_overwrite) {
-  const auto metrics = directory / "metrics.jsonl";
-  const auto checkpoints = directory / "checkpoints";
-  if (!may_overwrite &&
-      (std::filesystem::exists(metrics) || std::filesystem::exists(checkpoints))) {
-    throw OutputError(directory.string() +
-                      " holds a run already: choose another directory, or --overwrite");
-  }
-  std::filesystem::remove(metrics);
-  std::filesystem::remove_all(checkpoints);
-}
-
 }  // namespace
 
-Trainer::Trainer(const collectives::Communicator& world, RunOptions options, const Explain& explain)
-    : options_(std::move(options)), explain_(explain), topology_(world) {
+Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
+                 const collectives::Explain& explain)
+    : Trainer(world, options, explain,
+              options.output ? open_run(world, *options.output, options.output_mode, explain)
+                             : OpenedRun{}) {}
+
+Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
+                 const collectives::Explain& explain, OpenedRun opened)
+    : options_(std::move(options)),
+      explain_(explain),
+      directory_(std::move(opened.directory)),
+      topology_(world) {
+  if (options_.output) stop_request_.emplace();
   collectives::agree(
       topology_.all(), [this] { open_inputs(); }, explain_);
   require_same_everywhere();
@@ -82,8 +78,10 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options, con
   sync_->reserve(plan_->most_minibatches());
   step_ = std::make_unique<TrainStep>(
       topology_, *replica_, *loader_, *sync_, *optimizer_,
-      TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules});
+      TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules,
+                         options_.skips_nonfinite});
   if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test);
+  if (opened.resume) go_on_from(*opened.resume);
 }
 
 Trainer::~Trainer() = default;
@@ -128,63 +126,90 @@ void Trainer::describe_run() {
   facts_.context = run_context(options_, topology_, source_);
 }
 
-RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
-  try {
-    return train(logs);
-  } catch (const RunError&) {  // the same on every rank, as the next one
-    throw collectives::AgreedFailure(explain_(std::current_exception()));
-  } catch (const data::ContentError&) {
-    throw collectives::AgreedFailure(explain_(std::current_exception()));
-  }
-}
-
-RunEnd Trainer::train(const std::vector<RunLog*>& logs) {
-  std::optional<MetricsFile> metrics;
-  std::vector<RunLog*> listeners;
+void Trainer::go_on_from(const ResumePoint& resume) {
   collectives::agree(
       topology_.all(),
       [&] {
-        if (topology_.all().rank() != 0) return;
-        listeners = logs;
-        if (!options_.output) return;
-        prepare_output();
-        listeners.push_back(&metrics.emplace(*options_.output / "metrics.jsonl"));
+        require_same_run(resume.checkpoint.identity, identity_, options_.accepts_other_kernels);
       },
       explain_);
-  const auto tell = [&](const auto& what) {
-    for (RunLog* listener : listeners) what(*listener);
-  };
-  tell([&](RunLog& log) { log.begin(facts_); });
-  checkpoint();
+  restore_state(resume.checkpoint.state, topology_, parts());
+  was_finished_ = resume.was_finished;
+  facts_.first_update = cursor_.update;
+  facts_.resumed_from = resume.file;
+  facts_.warnings.insert(facts_.warnings.end(), resume.skipped.begin(), resume.skipped.end());
+}
+
+bool Trainer::is_finished() const {
+  return was_finished_ && (!plan_->next(cursor_) || has_reached_goal());
+}
+
+RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
+  std::optional<RunOutput> output;
+  collectives::agree(
+      topology_.all(),
+      [&] {
+        output.emplace(options_, directory_.get(),
+                       topology_.all().rank() == 0 ? logs : std::vector<RunLog*>(), facts_,
+                       RunOutput::Record{identity_, facts_.context}, plan_->trace());
+        output->begin();
+      },
+      explain_);
+  try {
+    return train(*output);
+  } catch (const RunError&) {  // the same on every rank, as the next one
+    fail(*output);
+  } catch (const data::ContentError&) {
+    fail(*output);
+  }
+}
+
+void Trainer::fail(RunOutput& output) {
+  const collectives::Failure failure = explain_(std::current_exception());
+  output.failed(failure.message, failure.exit_code, cursor_);
+  throw collectives::AgreedFailure(failure);
+}
+
+RunEnd Trainer::train(RunOutput& output) {
+  output.checkpoint_if_due(parts());
 
   RunEnd end;
+  const std::uint64_t samples_before = cursor_.samples;
   std::optional<data::PlannedUpdate> update = plan_->next(cursor_);
-  bool is_evaluated = false;
-  while (update && !has_reached_goal()) {
+  while (update && !has_reached_goal() && !end.was_stopped) {
     const std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
-    const StepReport report = step_->run(*update, upcoming ? &*upcoming : nullptr);
+    const StepReport report =
+        step_->run(*update, upcoming ? &*upcoming : nullptr, wants_to_stop() ? 1 : 0);
     end.seconds += report.seconds;
     cursor_ = update->end;
-    tell([&](RunLog& log) { log.update(report); });
-    is_evaluated = evaluator_ && update->ends_epoch;
-    if (is_evaluated) {
-      const EvaluationReport evaluation = evaluate();
-      tell([&](RunLog& log) { log.evaluation(evaluation); });
-    }
+    output.update(report);
+    const bool is_last = !upcoming || has_reached_goal();
+    if (is_last) require_finite_weights();
+    if (evaluator_ && (update->ends_epoch || is_last)) output.evaluation(evaluate());
+    output.checkpoint_if_due(parts());
+    end.was_stopped =
+        !is_last && (report.request > 0 || options_.stop_after_update == cursor_.update);
     update = upcoming;
   }
-  require_finite_weights();
-  if (evaluator_ && !is_evaluated) {
-    const EvaluationReport evaluation = evaluate();
-    tell([&](RunLog& log) { log.evaluation(evaluation); });
-  }
-  if (cursor_.update > 0) checkpoint();
-  const bool has_failed = options_.until_progress && !has_reached_goal();
-  end.reason =
-      has_failed ? "progress not reached" : (options_.until_progress ? "progress reached" : "done");
+  return finish(output, end, samples_before);
+}
+
+RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_before) {
+  const bool has_failed = options_.until_progress && !end.was_stopped && !has_reached_goal();
+  end.reason = end.was_stopped           ? "stopped by " + cause_of_stop()
+               : has_failed              ? "progress not reached"
+               : options_.until_progress ? "progress reached"
+                                         : "done";
   end.updates = cursor_.update;
-  end.samples_per_second = static_cast<double>(cursor_.samples) / std::max(end.seconds, 1e-9);
-  tell([&](RunLog& log) { log.end(end); });
+  end.samples_per_second =
+      static_cast<double>(cursor_.samples - samples_before) / std::max(end.seconds, 1e-9);
+  collectives::agree(
+      topology_.all(),
+      [&] {
+        output.checkpoint_now(parts());
+        output.end(end, cursor_);
+      },
+      explain_);
   if (has_failed) {
     throw data::ContentError(
         "the trace ended at progress " + std::to_string(optimizer_->progress()) + ", before the " +
@@ -194,29 +219,17 @@ RunEnd Trainer::train(const std::vector<RunLog*>& logs) {
   return end;
 }
 
-void Trainer::prepare_output() {
-  const std::filesystem::path& directory = *options_.output;
-  try {
-    std::filesystem::create_directories(directory);
-    clear_output(directory, options_.may_overwrite);
-    std::filesystem::create_directory(directory / "checkpoints");
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw OutputError("cannot write in " + directory.string() + ": " + error.code().message());
-  }
-  commit_file(directory / "config.ini",
-              std::as_bytes(std::span<const char>(options_.configuration)));
+bool Trainer::wants_to_stop() const {
+  if (stop_request_ && stop_request_->is_requested()) return true;
+  return options_.max_seconds && seconds_since(start_) >= *options_.max_seconds;
 }
 
-void Trainer::checkpoint() {
-  if (!options_.output) return;
-  collectives::agree(
-      topology_.all(),
-      [this] {
-        if (topology_.all().rank() != 0) return;
-        write_checkpoint(checkpoint_path(*options_.output, cursor_.update),
-                         {state(), identity_, facts_.context});
-      },
-      explain_);
+std::string Trainer::cause_of_stop() const {
+  if (options_.stop_after_update == cursor_.update) return "--stop-after-update";
+  if (stop_request_ && stop_request_->is_requested()) return stop_request_->cause();
+  return options_.max_seconds && seconds_since(start_) >= *options_.max_seconds
+             ? "--max-seconds"
+             : "a signal to another rank";
 }
 
 EvaluationReport Trainer::evaluate() {

@@ -1,8 +1,8 @@
 // A whole run: from options to a trained model, update by update.
 #pragma once
 
-#include <exception>
-#include <functional>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,9 +16,11 @@
 #include "optim/gradient_sync.hpp"
 #include "runtime/evaluator.hpp"
 #include "runtime/replica.hpp"
-#include "runtime/run_log.hpp"
+#include "runtime/run_directory.hpp"
 #include "runtime/run_options.hpp"
+#include "runtime/run_output.hpp"
 #include "runtime/state_transfer.hpp"
+#include "runtime/stop_request.hpp"
 #include "runtime/train_step.hpp"
 #include "runtime/training_state.hpp"
 
@@ -26,16 +28,25 @@ namespace rubato::runtime {
 
 class Trainer {
  public:
-  using Explain = std::function<collectives::Failure(std::exception_ptr)>;
-
-  // Collective. Opens and checks everything that a run needs, on every rank; what fails on any rank
-  // fails on all (collectives::AgreedFailure). Nothing is written yet.
-  Trainer(const collectives::Communicator& world, RunOptions options, const Explain& explain);
+  // Collective. Opens the output directory, if there is to be one, and checks everything that a run
+  // needs, on every rank; what fails on any rank fails on all (collectives::AgreedFailure). Nothing
+  // of a former run is touched yet. Under OutputMode::resume it stands where the newest good
+  // checkpoint does.
+  Trainer(const collectives::Communicator& world, RunOptions options,
+          const collectives::Explain& explain);
+  // The same with a directory that was opened before, to read options from its checkpoint.
+  Trainer(const collectives::Communicator& world, RunOptions options,
+          const collectives::Explain& explain, OpenedRun opened);
   ~Trainer();
 
-  // Collective. Trains to the end. `logs` are told on rank 0; the metrics file joins them if there
-  // is an output directory.
+  // Collective. Trains to the end, or until it is asked to stop: by a signal to any rank
+  // (stop_request.hpp, where there is an output directory), by options.max_seconds or
+  // stop_after_update. `logs` are told on rank 0; the metrics file joins them if there is an output
+  // directory.
   RunEnd run(const std::vector<RunLog*>& logs);
+
+  // Whether the run that it goes on with is at its end already, and says so in its state.json.
+  bool is_finished() const;
 
   // The state at the last update boundary, whole on every rank, from the node's memory: not
   // collective, but no rank may be training meanwhile.
@@ -44,18 +55,24 @@ class Trainer {
 
  private:
   void open_inputs();
-  RunEnd train(const std::vector<RunLog*>& logs);
   void require_same_everywhere();
   void describe_run();
-  void prepare_output();
-  void checkpoint();
+  void go_on_from(const ResumePoint& resume);
+  RunEnd train(RunOutput& output);
+  RunEnd finish(RunOutput& output, RunEnd end, std::uint64_t samples_before);
+  [[noreturn]] void fail(RunOutput& output);
   StateParts parts();
   EvaluationReport evaluate();
   void require_finite_weights() const;
   bool has_reached_goal() const;
+  bool wants_to_stop() const;
+  std::string cause_of_stop() const;
 
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunOptions options_;
-  Explain explain_;
+  collectives::Explain explain_;
+  std::unique_ptr<RunDirectory> directory_;  // of rank 0
+  std::optional<StopRequest> stop_request_;
   collectives::Topology topology_;
   data::DataSource source_;
   std::optional<data::TracePlan> plan_;
@@ -69,6 +86,7 @@ class Trainer {
   RunFacts facts_;
   std::vector<ContextEntry> identity_;
   data::Cursor cursor_;
+  bool was_finished_ = false;
 };
 
 }  // namespace rubato::runtime

@@ -130,7 +130,7 @@ TEST(RunFromOptions, TakesHowItIsCarriedOut) {
   EXPECT_EQ(run.isa, "avx2");
   EXPECT_EQ(run.shadow_rules, optim::rule_names());
   EXPECT_EQ(run.output, "runs/a");
-  EXPECT_TRUE(run.may_overwrite);
+  EXPECT_EQ(run.output_mode, runtime::OutputMode::overwrite);
   EXPECT_THAT(run.configuration, testing::HasSubstr("rule = adascale\n"));
 }
 

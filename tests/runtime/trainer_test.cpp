@@ -111,7 +111,7 @@ TEST_F(TrainerTest, DoesNotWriteOverARunUnlessTold) {
   options.output = path / "run";
   EXPECT_EQ(refusal(options), "");
   EXPECT_THAT(refusal(options), HasSubstr("holds a run already"));
-  options.may_overwrite = true;
+  options.output_mode = OutputMode::overwrite;
   EXPECT_EQ(refusal(options), "");
 }
 

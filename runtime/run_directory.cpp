@@ -1,0 +1,136 @@
+// Only rank 0 touches the directory: other hosts need not see it.
+#include "runtime/run_directory.hpp"
+
+#include <array>
+#include <span>
+#include <sstream>
+#include <utility>
+
+#include "data/errors.hpp"
+#include "runtime/committed_file.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/state_file.hpp"
+
+namespace rubato::runtime {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool holds_a_run(const fs::path& directory) {
+  return fs::exists(directory / "metrics.jsonl") || fs::exists(directory / "checkpoints");
+}
+
+void commit_text(const fs::path& file, const std::string& text) {
+  commit_file(file, std::as_bytes(std::span<const char>(text)));
+}
+
+std::string rows_of(const data::BatchTrace& trace) {
+  std::ostringstream csv;
+  csv << "step,batchsize\n";
+  for (std::uint64_t row = 0; row < trace.rows(); ++row) {
+    csv << row << ',' << trace.batch_size(row) << '\n';
+  }
+  return csv.str();
+}
+
+// The newest good checkpoint, or nothing where there is none at all.
+std::optional<GoodCheckpoint> find_newest(const fs::path& directory,
+                                          std::vector<std::string>& skipped) {
+  Found found = newest_good_checkpoint(directory);
+  for (const SkippedCheckpoint& one : found.skipped) skipped.push_back(one.reason);
+  if (!found.newest && !skipped.empty()) {
+    throw data::ContentError(directory.string() + ": none of its " +
+                             std::to_string(skipped.size()) +
+                             " checkpoints can be used, the newest because: " + skipped.front() +
+                             "; --overwrite begins anew");
+  }
+  return std::move(found.newest);
+}
+
+// A run that was killed before it said so goes on, and says so then.
+bool says_finished(const fs::path& directory, std::uint64_t update) {
+  try {
+    const RunStatus status = read_status(directory);
+    return status.state == RunState::finished && status.update == update;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// From rank 0 to all. Bytes travel, so that each rank reads what was verified.
+void broadcast(const collectives::Communicator& world, std::vector<std::byte>& bytes) {
+  const std::string size = world.broadcast(std::to_string(bytes.size()), 0);
+  bytes.resize(std::stoull(size));
+  world.broadcast(bytes, 0);
+}
+
+}  // namespace
+
+RunDirectory::RunDirectory(fs::path path, OutputMode mode) : path_(std::move(path)) {
+  try {
+    was_made_ = fs::create_directories(path_);
+    lock_.emplace(path_);
+    if (mode == OutputMode::fresh && holds_a_run(path_)) {
+      throw OutputError(path_.string() +
+                        " holds a run already: --resume goes on with it, --overwrite replaces it");
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw OutputError("cannot write in " + path_.string() + ": " + error.code().message());
+  }
+}
+
+RunDirectory::~RunDirectory() {
+  if (!was_made_ || has_begun_) return;
+  std::error_code ignored;
+  fs::remove(path_ / "run.lock", ignored);
+  fs::remove(path_, ignored);
+}
+
+void RunDirectory::begin_anew() {
+  has_begun_ = true;
+  try {
+    fs::remove_all(path_ / "checkpoints");
+    for (const char* name : {"metrics.jsonl", "trace.csv", "state.json"}) fs::remove(path_ / name);
+    fs::create_directory(path_ / "checkpoints");
+  } catch (const fs::filesystem_error& error) {
+    throw OutputError("cannot write in " + path_.string() + ": " + error.code().message());
+  }
+}
+
+void RunDirectory::record(const std::string& configuration, const data::BatchTrace& trace) {
+  has_begun_ = true;
+  commit_text(path_ / "config.ini", configuration);
+  if (!trace.is_endless()) commit_text(path_ / "trace.csv", rows_of(trace));
+}
+
+OpenedRun open_run(const collectives::Communicator& world, const fs::path& path, OutputMode mode,
+                   const collectives::Explain& explain) {
+  OpenedRun opened;
+  std::vector<std::string> skipped;
+  std::string file;
+  std::vector<std::byte> bytes;
+  bool is_finished = false;
+  collectives::agree(
+      world,
+      [&] {
+        if (world.rank() != 0) return;
+        opened.directory = std::make_unique<RunDirectory>(path, mode);
+        if (mode != OutputMode::resume) return;
+        if (auto newest = find_newest(path, skipped)) {
+          file = newest->stored.file.string();
+          bytes = std::move(newest->bytes);
+          is_finished = says_finished(path, newest->stored.update);
+        }
+      },
+      explain);
+  file = world.broadcast(file, 0);
+  const bool was_finished = world.broadcast(is_finished ? "finished" : "", 0) == "finished";
+  if (file.empty()) return opened;
+  broadcast(world, bytes);
+  opened.resume =
+      ResumePoint{decode_checkpoint(bytes, file), file, std::move(skipped), was_finished};
+  return opened;
+}
+
+}  // namespace rubato::runtime

@@ -1,0 +1,174 @@
+// Files are begun in an order that lets a run killed here be begun again: what was there is
+// removed first, checkpoints come last. Before a checkpoint takes its name, the metrics of its
+// updates are on disk.
+#include "runtime/run_output.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "runtime/errors.hpp"
+#include "runtime/utc_time.hpp"
+
+namespace rubato::runtime {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string value_of(const std::vector<ContextEntry>& entries, const std::string& name) {
+  for (const ContextEntry& entry : entries) {
+    if (entry.name == name) return entry.value;
+  }
+  return {};
+}
+
+// Weights that are not will end the run in the next update: the last good checkpoint is to stay.
+bool is_finite(const Replica& replica) {
+  return std::ranges::all_of(replica.shared().parameters,
+                             [](float weight) { return std::isfinite(weight); });
+}
+
+}  // namespace
+
+RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::vector<RunLog*> logs,
+                     RunFacts facts, Record record, const data::BatchTrace& trace)
+    : options_(options),
+      directory_(directory),
+      logs_(std::move(logs)),
+      facts_(std::move(facts)),
+      record_(std::move(record)),
+      started_(utc_time()) {
+  if (directory_ == nullptr) return;
+  const CheckpointStore store(directory_->path(), options_.kept_checkpoints);
+  const auto metrics = directory_->path() / "metrics.jsonl";
+  if (facts_.resumed_from.empty()) {
+    directory_->begin_anew();
+    metrics_ = std::make_unique<MetricsFile>(metrics);
+  } else {
+    store.remove_leftovers();
+    metrics_ = std::make_unique<MetricsFile>(metrics, ResumeAfter{facts_.first_update});
+    if (!metrics_->note().empty()) facts_.warnings.push_back(metrics_->note());
+    last_submitted_ = facts_.first_update;
+  }
+  directory_->record(options_.configuration, trace);
+  logs_.push_back(metrics_.get());
+  writer_.emplace(store, [this] { metrics_->sync(); });
+}
+
+void RunOutput::begin() {
+  tell([&](RunLog& log) { log.begin(facts_); });
+  if (directory_ == nullptr) return;
+  data::Cursor cursor;
+  cursor.update = facts_.first_update;
+  write_state(RunState::running, cursor, "", std::nullopt);
+}
+
+void RunOutput::update(const StepReport& report) {
+  tell([&](RunLog& log) { log.update(report); });
+  if (directory_ == nullptr) return;
+  if (const auto failure = metrics_->take_failure()) {
+    tell([&](RunLog& log) { log.warning(*failure); });
+  }
+  report_writes();
+}
+
+void RunOutput::evaluation(const EvaluationReport& report) {
+  tell([&](RunLog& log) { log.evaluation(report); });
+}
+
+void RunOutput::checkpoint_if_due(const StateParts& parts) {
+  if (directory_ == nullptr || last_submitted_ == parts.cursor.update) return;
+  const bool is_due = options_.checkpoint_every
+                          ? parts.cursor.update % *options_.checkpoint_every == 0
+                          : seconds_since(last_checkpoint_) >= checkpoint_seconds;
+  if ((is_due || !last_submitted_) && is_finite(parts.replica)) submit(parts);
+}
+
+void RunOutput::checkpoint_now(const StateParts& parts) {
+  if (directory_ == nullptr) return;
+  writer_->finish();
+  const auto earlier_failure = writer_->take_failure();
+  if (last_submitted_ != parts.cursor.update || earlier_failure) submit(parts);
+  writer_->finish();
+  if (const auto failure = writer_->take_failure()) throw WriteError(*failure);
+  report_writes();
+}
+
+void RunOutput::submit(const StateParts& parts) {
+  const Clock::time_point start = Clock::now();
+  Checkpoint checkpoint = writer_->take_buffer();
+  copy_state(parts, checkpoint.state);
+  checkpoint.identity = record_.identity;
+  checkpoint.context = record_.context;
+  checkpoint.context.push_back({"written", utc_time()});
+  writer_->submit(std::move(checkpoint));
+  directory_->touch();
+  last_submitted_ = parts.cursor.update;
+  last_stall_seconds_ = seconds_since(start);
+  last_checkpoint_ = Clock::now();
+}
+
+void RunOutput::report_writes() {
+  if (const auto failure = writer_->take_failure()) {
+    last_submitted_.reset();  // the next update tries again, or the end does
+    tell([&](RunLog& log) { log.warning(*failure + "; training goes on, the next one is tried"); });
+  }
+  const auto timing = writer_->last_timing();
+  if (!timing || timing->update == last_reported_) return;
+  last_reported_ = timing->update;
+  const CheckpointReport report{.update = timing->update,
+                                .bytes = timing->bytes,
+                                .stall_seconds = last_stall_seconds_,
+                                .encode_seconds = timing->encode_seconds,
+                                .write_seconds = timing->write_seconds};
+  tell([&](RunLog& log) { log.checkpoint(report); });
+}
+
+void RunOutput::end(const RunEnd& end, const data::Cursor& cursor) {
+  tell([&](RunLog& log) { log.end(end); });
+  if (directory_ == nullptr) return;
+  write_state(end.was_stopped ? RunState::preempted : RunState::finished, cursor, end.reason,
+              std::nullopt);
+}
+
+void RunOutput::failed(const std::string& reason, int exit_code,
+                       const data::Cursor& cursor) noexcept {
+  if (directory_ == nullptr) return;
+  try {
+    write_state(RunState::failed, cursor, reason, exit_code);
+  } catch (const std::exception&) {  // the failure itself is what the run ends with
+  }
+}
+
+void RunOutput::tell(const std::function<void(RunLog&)>& what) {
+  for (RunLog* log : logs_) what(*log);
+}
+
+void RunOutput::write_state(RunState state, const data::Cursor& cursor, const std::string& reason,
+                            std::optional<int> exit_code) const {
+  RunStatus status{.state = state,
+                   .update = cursor.update,
+                   .epoch = cursor.epoch,
+                   .samples = cursor.samples,
+                   .total_updates = facts_.total_updates,
+                   .ranks = facts_.ranks,
+                   .hosts = {value_of(facts_.context, "hosts")},
+                   .pid = ::getpid(),
+                   .started = started_,
+                   .written = {},
+                   .reason = reason,
+                   .exit_code = exit_code,
+                   .resume_command = {}};
+  if (state != RunState::finished) {
+    status.resume_command = "rubato train --out " + directory_->path().string() + " --resume";
+  }
+  write_status(directory_->path(), status);
+}
+
+}  // namespace rubato::runtime

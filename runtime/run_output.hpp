@@ -1,0 +1,75 @@
+// What rank 0 makes of a run: it tells the logs, writes metrics, checkpoints and state.json. On the
+// other ranks, and where there is no directory, there is nothing to do and nothing is done.
+//
+// A checkpoint or a line of metrics that cannot be written is a warning, told once; training goes
+// on, and the next one is tried again. What is still missing at the end is an error.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/checkpoint_writer.hpp"
+#include "runtime/metrics_file.hpp"
+#include "runtime/run_directory.hpp"
+#include "runtime/run_log.hpp"
+#include "runtime/run_options.hpp"
+#include "runtime/state_file.hpp"
+#include "runtime/state_transfer.hpp"
+
+namespace rubato::runtime {
+
+class RunOutput {
+ public:
+  struct Record {  // what checkpoints hold besides the state
+    std::vector<ContextEntry> identity;
+    std::vector<ContextEntry> context;
+  };
+
+  // Begins the run's files, or goes on with those up to facts.first_update. Throws OutputError,
+  // WriteError. `directory` is nothing on ranks other than 0, and without an output directory.
+  RunOutput(const RunOptions& options, RunDirectory* directory, std::vector<RunLog*> logs,
+            RunFacts facts, Record record, const data::BatchTrace& trace);
+
+  void begin();
+  void update(const StepReport& report);
+  void evaluation(const EvaluationReport& report);
+
+  // Writes a checkpoint beside the training, if one is due. Nobody may write weights meanwhile; it
+  // returns when the state is copied.
+  void checkpoint_if_due(const StateParts& parts);
+  // Writes one for this state unless there is one, and waits for it. Throws WriteError.
+  void checkpoint_now(const StateParts& parts);
+
+  // The last words. Throws WriteError if metrics are missing on disk.
+  void end(const RunEnd& end, const data::Cursor& cursor);
+  // The run ends with an error. Never throws.
+  void failed(const std::string& reason, int exit_code, const data::Cursor& cursor) noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void tell(const std::function<void(RunLog&)>& what);
+  void submit(const StateParts& parts);
+  void report_writes();
+  void write_state(RunState state, const data::Cursor& cursor, const std::string& reason,
+                   std::optional<int> exit_code) const;
+
+  const RunOptions& options_;
+  RunDirectory* directory_;
+  std::vector<RunLog*> logs_;
+  RunFacts facts_;
+  Record record_;
+  std::string started_;
+  std::unique_ptr<MetricsFile> metrics_;
+  std::optional<CheckpointWriter> writer_;
+  std::optional<std::uint64_t> last_submitted_;
+  std::optional<std::uint64_t> last_reported_;
+  double last_stall_seconds_ = 0;
+  Clock::time_point last_checkpoint_ = Clock::now();
+};
+
+}  // namespace rubato::runtime
