@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -76,6 +77,63 @@ TEST_F(CommittedFileTest, EverySingleChangedByteIsSeen) {
   }
   std::ofstream(file, std::ios::binary) << "sixteen bytes..";
   EXPECT_THAT(refusal(file), HasSubstr("does not match its checksum"));
+}
+
+TEST_F(CommittedFileTest, EverySingleChangedByteOfItsChecksumIsSeen) {
+  commit_file_with_checksum(file, bytes_of(content));
+  const std::string good = content_of(checksum_file_of(file));
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string damaged = good;
+    damaged[i] ^= 1;
+    EXPECT_THROW(require_checksum(file, bytes_of(content), damaged), data::ContentError) << i;
+    EXPECT_THROW(require_checksum(file, bytes_of(content), good.substr(0, i)), data::ContentError);
+  }
+  EXPECT_THROW(require_checksum(file, bytes_of(content), good + "\n"), data::ContentError);
+  EXPECT_NO_THROW(require_checksum(file, bytes_of(content), good));
+}
+
+// Between the two renames of a replacement, either file stands beside the new checksum file.
+TEST_F(CommittedFileTest, AReplacedFileCountsBesideTheChecksumThatReplacesIt) {
+  commit_file_with_checksum(file, bytes_of("older"));
+  commit_file_with_checksum(file, bytes_of(content));
+  const std::string text = content_of(checksum_file_of(file));
+  EXPECT_NO_THROW(require_checksum(file, bytes_of("older"), text));
+  EXPECT_NO_THROW(require_checksum(file, bytes_of(content), text));
+  EXPECT_THROW(require_checksum(file, bytes_of("other"), text), data::ContentError);
+  EXPECT_THROW(require_checksum(file, bytes_of("older"), text + "x"), data::ContentError);
+  EXPECT_THROW(require_checksum(file, bytes_of("older"), text.substr(0, text.size() - 1)),
+               data::ContentError);
+  const std::string command =
+      "cd '" + directory.path().string() + "' && sha256sum --strict -c state.bin.sha256 >/dev/null";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+TEST_F(CommittedFileTest, ADamagedFileIsReplacedWithoutATrace) {
+  commit_file_with_checksum(file, bytes_of("older"));
+  std::ofstream(file, std::ios::binary) << "oldex";
+  commit_file_with_checksum(file, bytes_of(content));
+  EXPECT_EQ(content_of(checksum_file_of(file)).find("replaces"), std::string::npos);
+  EXPECT_EQ(read_checked_file(file).size(), content.size());
+}
+
+TEST_F(CommittedFileTest, ManyBlocksAreOneFile) {
+  std::string large(9'000'001, '\0');
+  for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * i >> 8U);
+  commit_file_with_checksum(file, bytes_of(large));
+  EXPECT_TRUE(std::ranges::equal(read_checked_file(file), bytes_of(large)));
+  commit_file_with_checksum(file, {});
+  EXPECT_TRUE(read_checked_file(file).empty());
+}
+
+TEST_F(CommittedFileTest, BeforePlacingTheOldOneIsStillThereAndCanStay) {
+  commit_file_with_checksum(file, bytes_of("older"));
+  const auto refuse = [this] {
+    EXPECT_EQ(content_of(file), "older");
+    throw WriteError("no");
+  };
+  EXPECT_THROW(commit_file_with_checksum(file, bytes_of(content), refuse), WriteError);
+  EXPECT_TRUE(std::ranges::equal(read_checked_file(file), bytes_of("older")));
+  EXPECT_EQ(files_in(directory.path()), 2U);
 }
 
 TEST_F(CommittedFileTest, WithoutItsChecksumItDoesNotCount) {
