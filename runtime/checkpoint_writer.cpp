@@ -1,0 +1,149 @@
+// One thread, one place for the checkpoint it works on, one lock around that place.
+#include "runtime/checkpoint_writer.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace rubato::runtime {
+
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// No signals for the calling thread and those it starts, until the end of the scope.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+// Linux counts niceness by thread: this changes the calling one only.
+void yield_to_everything_else() {
+  constexpr int most_polite = 19;
+  ::setpriority(PRIO_PROCESS, /*the calling thread*/ 0, most_polite);
+}
+
+}  // namespace
+
+struct CheckpointWriter::State {
+  State(CheckpointStore its_store, std::function<void()> callback)
+      : store(std::move(its_store)), before_placing(std::move(callback)) {}
+
+  void run();
+  void write();
+  void wait_until_idle(std::unique_lock<std::mutex>& lock) {
+    changed.wait(lock, [this] { return !is_writing; });
+  }
+
+  const CheckpointStore store;
+  const std::function<void()> before_placing;
+
+  mutable std::mutex mutex;  // around all below, but for the checkpoint while it is written
+  std::condition_variable changed;
+  bool is_writing = false;
+  bool is_ending = false;
+  Checkpoint checkpoint;
+  std::optional<std::string> failure;
+  std::optional<Timing> timing;
+
+  std::thread thread;
+};
+
+void CheckpointWriter::State::run() {
+  yield_to_everything_else();
+  std::unique_lock lock(mutex);
+  while (true) {
+    changed.wait(lock, [this] { return is_writing || is_ending; });
+    if (!is_writing) return;
+    lock.unlock();
+    std::optional<std::string> sentence;
+    try {
+      write();
+    } catch (const std::exception& error) {
+      sentence = error.what();
+    } catch (...) {
+      sentence = "cannot write a checkpoint: something was thrown that is no error";
+    }
+    lock.lock();
+    if (sentence) failure = std::move(sentence);
+    is_writing = false;
+    changed.notify_all();
+  }
+}
+
+void CheckpointWriter::State::write() {
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t update = checkpoint.state.cursor.update;
+  const std::vector<std::byte> image = encode_checkpoint(checkpoint);
+  const double encode_seconds = seconds_since(start);
+  store.commit(update, image, before_placing);
+  const std::scoped_lock lock(mutex);
+  timing = Timing{update, image.size(), encode_seconds, seconds_since(start) - encode_seconds};
+}
+
+CheckpointWriter::CheckpointWriter(CheckpointStore store, std::function<void()> before_placing)
+    : state_(std::make_unique<State>(std::move(store), std::move(before_placing))) {
+  const SignalsBlocked for_the_thread;
+  state_->thread = std::thread([state = state_.get()] { state->run(); });
+}
+
+CheckpointWriter::~CheckpointWriter() {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->is_ending = true;
+  }
+  state_->changed.notify_all();
+  state_->thread.join();
+}
+
+Checkpoint CheckpointWriter::take_buffer() {
+  std::unique_lock lock(state_->mutex);
+  state_->wait_until_idle(lock);
+  return std::exchange(state_->checkpoint, {});
+}
+
+void CheckpointWriter::submit(Checkpoint&& filled) {
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->wait_until_idle(lock);
+    state_->checkpoint = std::move(filled);
+    state_->is_writing = true;
+  }
+  state_->changed.notify_all();
+}
+
+void CheckpointWriter::finish() {
+  std::unique_lock lock(state_->mutex);
+  state_->wait_until_idle(lock);
+}
+
+std::optional<std::string> CheckpointWriter::take_failure() {
+  const std::scoped_lock lock(state_->mutex);
+  return std::exchange(state_->failure, std::nullopt);
+}
+
+std::optional<CheckpointWriter::Timing> CheckpointWriter::last_timing() const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->timing;
+}
+
+}  // namespace rubato::runtime
