@@ -1,48 +1,118 @@
-// rubato checkpoint digest FILE...: one line for the whole training state, equal for equal states.
+// rubato checkpoint: list, show, verify, digest or diff checkpoints. Nothing is ever written.
+#include <chrono>
 #include <iostream>
 #include <string>
+#include <vector>
 
+#include "app/checkpoint_diff.hpp"
+#include "app/checkpoint_files.hpp"
+#include "app/checkpoint_list.hpp"
+#include "app/checkpoint_options.hpp"
+#include "app/checkpoint_show.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
-#include "app/options.hpp"
 #include "app/spelling.hpp"
-#include "runtime/checkpoint.hpp"
+#include "data/errors.hpp"
 
 namespace rubato::app {
 namespace {
 
-OptionTable digest_table() {
-  OptionTable::About about;
-  about.command = "checkpoint digest";
-  about.summary = "verify checkpoints, and print the digest of the training state in each.";
-  about.example = "rubato checkpoint digest runs/first/checkpoints/ckpt-100.h5";
-  about.notes =
-      "The digest covers weights, optimizer, rule and position: it is the same for every number of"
-      " ranks. (sha256sum -c verifies the file itself.)";
-  about.positionals = {.names = "FILE...", .least = 1, .most = 4096};
-  return {about, {}};
+constexpr int exit_differs = 1;
+
+bool is_json(const Options& options) { return options.text("format") == "json"; }
+
+// A file, or the newest good checkpoint of a directory; what is passed over is told.
+NamedCheckpoint read(const std::string& path) {
+  NamedCheckpoint named = read_newest(path);
+  for (const std::string& reason : named.skipped) {
+    std::cerr << "rubato: warning: " << reason << '\n';
+  }
+  return named;
+}
+
+int list(const Options& options) {
+  const std::string& directory = options.positionals()[0];
+  if (!std::filesystem::is_directory(directory)) {
+    throw data::MissingFileError(directory + ": not a directory; expected the directory of a run");
+  }
+  std::vector<CheckpointFile> files;
+  for (const auto& file : checkpoint_files(directory)) files.push_back(inspect(file));
+  if (is_json(options)) {
+    list_as_json(std::cout, files);
+  } else {
+    const auto now = std::chrono::system_clock::now();
+    list_as_table(std::cout, files, std::chrono::system_clock::to_time_t(now));
+  }
+  return exit_done;
+}
+
+int show(const Options& options) {
+  const NamedCheckpoint named = read(options.positionals()[0]);
+  is_json(options) ? show_as_json(std::cout, named) : show_as_text(std::cout, named);
+  return exit_done;
+}
+
+int verify(const Options& options) {
+  bool are_good = true;
+  for (const std::string& path : options.positionals()) {
+    for (const auto& file : checkpoint_files(path)) {
+      const CheckpointFile found = inspect(file);
+      are_good = are_good && found.problem.empty();
+      std::cout << (found.problem.empty() ? file.string() + ": good" : found.problem) << std::endl;
+    }
+  }
+  return are_good ? exit_done : exit_content;
+}
+
+int digest(const Options& options) {
+  for (const std::string& path : options.positionals()) {
+    const NamedCheckpoint named = read(path);
+    std::cout << runtime::state_digest(named.checkpoint.state) << "  " << named.file.string()
+              << '\n';
+  }
+  return exit_done;
+}
+
+int diff(const Options& options) {
+  const NamedCheckpoint first = read(options.positionals()[0]);
+  const NamedCheckpoint second = read(options.positionals()[1]);
+  const auto found = differences(first.checkpoint.state, second.checkpoint.state);
+  is_json(options) ? print_differences_as_json(std::cout, found)
+                   : print_differences(std::cout, found);
+  return found.empty() ? exit_done : exit_differs;
+}
+
+int run(const OptionTable& table, int (*action)(const Options&), int argc, char** argv) {
+  const auto options = table.parse(argc, argv, 3);
+  if (!options.wants_help()) return action(options);
+  std::cout << table.help();
+  return exit_done;
 }
 
 }  // namespace
 
 int checkpoint(int argc, char** argv) {
   const std::string action = argc > 2 ? argv[2] : "";
-  if (action.empty()) throw UsageError("checkpoint: say what to do: digest");
-  const OptionTable table = digest_table();
+  if (action.empty()) {
+    throw UsageError("checkpoint: say what to do: list, show, verify, digest or diff");
+  }
   if (action == "--help" || action == "-h") {
-    std::cout << table.help();
+    std::cout << "rubato checkpoint: the saved states of runs\n\n"
+                 "Usage: rubato checkpoint list DIR         which ones a run has\n"
+                 "       rubato checkpoint show FILE|DIR    what is in one\n"
+                 "       rubato checkpoint verify PATH...   whether they are whole\n"
+                 "       rubato checkpoint digest PATH...   one line for each state\n"
+                 "       rubato checkpoint diff A B         where two differ\n"
+                 "Of a directory the newest good checkpoint is taken. Each has its own --help.\n";
     return exit_done;
   }
-  require_choice("action", action, std::vector<std::string>{"digest"});
-  const Options options = table.parse(argc, argv, 3);
-  if (options.wants_help()) {
-    std::cout << table.help();
-    return exit_done;
-  }
-  for (const std::string& file : options.positionals()) {
-    std::cout << runtime::state_digest(runtime::read_checkpoint(file).state) << "  " << file << '\n';
-  }
-  return exit_done;
+  require_choice("action", action,
+                 std::vector<std::string>{"list", "show", "verify", "digest", "diff"});
+  if (action == "list") return run(checkpoint_list_table(), list, argc, argv);
+  if (action == "show") return run(checkpoint_show_table(), show, argc, argv);
+  if (action == "verify") return run(checkpoint_verify_table(), verify, argc, argv);
+  if (action == "digest") return run(checkpoint_digest_table(), digest, argc, argv);
+  return run(checkpoint_diff_table(), diff, argc, argv);
 }
 
 }  // namespace rubato::app
