@@ -1,0 +1,28 @@
+// usage: commit_once RUN_DIRECTORY UPDATE SEED VALUES
+//
+// Commits one checkpoint whose model has VALUES values, keeping one besides update 0: the smallest
+// program in which every system call of a commit can be made to fail. Exit status 0, or 74 with the
+// sentence of the failure.
+#include <iostream>
+#include <string>
+
+#include "runtime/checkpoint_store.hpp"
+#include "runtime/errors.hpp"
+
+int main(int, char** arguments) {
+  using namespace rubato::runtime;
+  Checkpoint checkpoint;
+  checkpoint.state.cursor.update = std::stoull(arguments[2]);
+  checkpoint.state.seed = std::stoull(arguments[3]);
+  checkpoint.state.rule = "adascale";
+  const std::size_t values = std::stoull(arguments[4]);
+  checkpoint.state.model = {{"fc.weight", {values}, std::vector<float>(values, 0.5F)}};
+  try {
+    CheckpointStore(arguments[1], /*keep=*/1)
+        .commit(checkpoint.state.cursor.update, encode_checkpoint(checkpoint));
+  } catch (const WriteError& error) {
+    std::cerr << error.what() << "\n";
+    return 74;
+  }
+  return 0;
+}
