@@ -2,7 +2,6 @@
 #include "runtime/checkpoint_writer.hpp"
 
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -36,12 +35,6 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// Linux counts niceness by thread: this changes the calling one only.
-void yield_to_everything_else() {
-  constexpr int most_polite = 19;
-  ::setpriority(PRIO_PROCESS, /*the calling thread*/ 0, most_polite);
-}
-
 }  // namespace
 
 struct CheckpointWriter::State {
@@ -69,7 +62,6 @@ struct CheckpointWriter::State {
 };
 
 void CheckpointWriter::State::run() {
-  yield_to_everything_else();
   std::unique_lock lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return is_writing || is_ending; });

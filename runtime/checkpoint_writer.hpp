@@ -5,9 +5,10 @@
 //   writer.submit(std::move(buffer));           // returns at once
 //
 // At most one write is under way, so the state is in memory twice, and its file's image while it is
-// written. The thread yields to everything else on the machine (nice 19) and takes no signals; it
-// makes no MPI call. A write that fails is told by take_failure(): what was on disk stays there,
-// and training can go on.
+// written. The thread takes no signals and makes no MPI call. It is as important as training: a
+// polite one (nice 19) was seen to take minutes for a checkpoint of kilobytes on a busy machine,
+// when a run that is told to stop has a second. A write that fails is told by take_failure(): what
+// was on disk stays there, and training can go on.
 #pragma once
 
 #include <cstdint>
