@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
+#include <new>
 #include <utility>
 
 namespace rubato::data {
@@ -41,9 +43,11 @@ Hdf5Handle core_access(std::size_t growth_bytes) {
   return access;
 }
 
-// Makes HDF5 read an image where it lies. Left to itself it copies an image twice, once into the
-// property list and once into the file. It asks these functions for memory instead, gets the image,
-// "copies" it onto itself, and frees nothing. `user` is the image's address.
+// HDF5 asks these functions for the memory of an image.
+//
+// Reading: left to itself it copies an image twice, once into the property list and once into the
+// file. So it is given the image itself, "copies" it onto itself, and frees nothing. `user` is the
+// image's address.
 void* give_image(std::size_t, H5FD_file_image_op_t, void* user) { return user; }
 void* keep_image(void* target, const void*, std::size_t, H5FD_file_image_op_t, void*) {
   return target;
@@ -52,6 +56,32 @@ void* refuse_growth(void*, std::size_t, H5FD_file_image_op_t, void*) { return nu
 herr_t free_nothing(void*, H5FD_file_image_op_t, void*) { return 0; }
 void* same_user(void* user) { return user; }
 herr_t free_no_user(void*) { return 0; }
+
+// Writing: `user` is the buffer. No exception may pass through HDF5, which takes null for failure.
+void* resize_buffer(void*, std::size_t bytes, H5FD_file_image_op_t, void* user) {
+  auto* buffer = static_cast<std::vector<std::byte>*>(user);
+  try {
+    buffer->resize(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  return buffer->data();
+}
+void* make_buffer(std::size_t bytes, H5FD_file_image_op_t operation, void* user) {
+  return resize_buffer(nullptr, bytes, operation, user);
+}
+void* copy_bytes(void* target, const void* source, std::size_t bytes, H5FD_file_image_op_t, void*) {
+  return std::memcpy(target, source, bytes);
+}
+
+Hdf5Handle create_in(std::vector<std::byte>& buffer, std::size_t growth_bytes) {
+  const Hdf5Handle access = core_access(growth_bytes);
+  H5FD_file_image_callbacks_t callbacks{make_buffer, copy_bytes,   resize_buffer, free_nothing,
+                                        same_user,   free_no_user, &buffer};
+  const std::string what = "creating an HDF5 image in memory";
+  check_hdf5(H5Pset_file_image_callbacks(access.id(), &callbacks), what);
+  return {H5Fcreate(fresh_name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose, what};
+}
 
 void set_image(const Hdf5Handle& access, std::span<const std::byte> bytes,
                const std::string& what) {
@@ -67,7 +97,7 @@ constexpr std::size_t least_growth_bytes = std::size_t{1} << 20U;
 
 }  // namespace
 
-Hdf5Handle::Hdf5Handle(hid_t id, Close close, const std::string& what) : id_(id), close_(close) {
+Hdf5Handle::Hdf5Handle(hid_t id, Close closer, const std::string& what) : id_(id), close_(closer) {
   if (id < 0) throw Hdf5Error(what + ": " + hdf5_text());
 }
 
@@ -82,6 +112,10 @@ Hdf5Handle& Hdf5Handle::operator=(Hdf5Handle&& other) noexcept {
 
 Hdf5Handle::~Hdf5Handle() {
   if (id_ >= 0) close_(id_);
+}
+
+void Hdf5Handle::close(const std::string& what) {
+  check_hdf5(close_(std::exchange(id_, H5I_INVALID_HID)), what);
 }
 
 void check_hdf5(herr_t status, const std::string& what) {
@@ -100,20 +134,17 @@ void silence_hdf5() {
   H5PLset_loading_state(0);
 }
 
-Hdf5Handle create_hdf5_image(std::size_t expected_bytes) {
-  const Hdf5Handle access = core_access(std::max(expected_bytes, least_growth_bytes));
-  return {H5Fcreate(fresh_name().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose,
-          "creating an HDF5 image in memory"};
-}
+Hdf5Image::Hdf5Image(std::size_t expected_bytes)
+    : buffer_(std::make_unique<std::vector<std::byte>>()),
+      file_(create_in(*buffer_, std::max(expected_bytes, least_growth_bytes))) {}
 
-std::vector<std::byte> hdf5_image_bytes(const Hdf5Handle& file) {
-  check_hdf5(H5Fflush(file.id(), H5F_SCOPE_GLOBAL), "flushing an HDF5 image");
-  const ssize_t size = H5Fget_file_image(file.id(), nullptr, 0);
+std::vector<std::byte> Hdf5Image::take_bytes() {
+  check_hdf5(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "flushing an HDF5 image");
+  const ssize_t size = H5Fget_file_image(file_.id(), nullptr, 0);
   check_hdf5(size < 0 ? -1 : 0, "measuring an HDF5 image");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  const ssize_t got = H5Fget_file_image(file.id(), bytes.data(), bytes.size());
-  check_hdf5(got < 0 ? -1 : 0, "copying an HDF5 image");
-  return bytes;
+  file_.close("closing an HDF5 image");
+  buffer_->resize(static_cast<std::size_t>(size));
+  return std::move(*buffer_);
 }
 
 Hdf5Handle open_hdf5_image(std::span<const std::byte> bytes, const std::string& name) {

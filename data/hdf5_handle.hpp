@@ -9,6 +9,7 @@
 #include <hdf5.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -27,12 +28,13 @@ class Hdf5Handle {
   using Close = herr_t (*)(hid_t);
   // Throws Hdf5Error "WHAT: HDF5's text" if id is negative. `what` says what was being done and to
   // which object.
-  Hdf5Handle(hid_t id, Close close, const std::string& what);
+  Hdf5Handle(hid_t id, Close closer, const std::string& what);
   Hdf5Handle(Hdf5Handle&& other) noexcept;
   Hdf5Handle& operator=(Hdf5Handle&& other) noexcept;
   Hdf5Handle(const Hdf5Handle&) = delete;
   Hdf5Handle& operator=(const Hdf5Handle&) = delete;
   ~Hdf5Handle();
+  void close(const std::string& what);  // throws Hdf5Error; it owns nothing then
   hid_t id() const noexcept { return id_; }
 
  private:
@@ -44,10 +46,19 @@ void check_hdf5(herr_t status, const std::string& what);  // throws Hdf5Error if
 std::string hdf5_version();                               // of the library in use
 void silence_hdf5();  // HDF5 prints nothing and loads no plugin; called by the functions below
 
-// An empty file in memory, to be filled; with room for `expected_bytes`, so that filling it that
-// far moves nothing.
-Hdf5Handle create_hdf5_image(std::size_t expected_bytes = 0);
-std::vector<std::byte> hdf5_image_bytes(const Hdf5Handle& file);  // flushes, and copies the image
+// A new file in memory: HDF5 builds it in a buffer of ours, which take_bytes() hands over as it is.
+// The buffer has room for `expected_bytes` from the beginning; beyond that it grows by moving.
+class Hdf5Image {
+ public:
+  explicit Hdf5Image(std::size_t expected_bytes = 0);
+  const Hdf5Handle& file() const noexcept { return file_; }
+  // Closes the file, of which nothing else may be open; call once.
+  std::vector<std::byte> take_bytes();
+
+ private:
+  std::unique_ptr<std::vector<std::byte>> buffer_;  // at one address, which HDF5 knows
+  Hdf5Handle file_;
+};
 
 // Read-only, and on `bytes` themselves rather than on a copy: they must outlive the handle and all
 // that is opened through it.

@@ -115,8 +115,9 @@ constexpr std::size_t image_bytes_of_the_rest = std::size_t{1} << 20U;
 
 std::vector<std::byte> write_all(const Checkpoint& checkpoint) {
   const TrainingState& state = checkpoint.state;
-  const data::Hdf5Handle image = data::create_hdf5_image(
-      image_bytes(state.model) + image_bytes(state.optimizer) + image_bytes_of_the_rest);
+  data::Hdf5Image built(image_bytes(state.model) + image_bytes(state.optimizer) +
+                        image_bytes_of_the_rest);
+  const data::Hdf5Handle& image = built.file();
   hdf5::write_text(image, "format", format_name);
   hdf5::write_unsigned(image, "format_version", format_version);
   hdf5::write_unsigned(image, "seed", state.seed);
@@ -137,7 +138,7 @@ std::vector<std::byte> write_all(const Checkpoint& checkpoint) {
   for (const optim::NamedScalar& scalar : state.scalars) {
     hdf5::write_real(elastic, scalar.name, scalar.value);
   }
-  return data::hdf5_image_bytes(image);
+  return built.take_bytes();
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ void write_tensors(const data::Hdf5Handle& file, const std::string& group,
                    const std::vector<NamedTensor>& tensors,
                    const std::vector<NamedExponent>& exponents);
 
-// About what the tensors take in an image, from above: for create_hdf5_image.
+// About what the tensors take in an image, from above: for data::Hdf5Image.
 std::size_t image_bytes(const std::vector<NamedTensor>& tensors);
 
 class TensorReader {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <type_traits>
+#include <vector>
 
 #include "thrown_message.hpp"
 
@@ -50,9 +51,9 @@ TEST(Hdf5Handle, AFailedCallSaysWhatWasDoneAndHdf5sReason) {
 
 TEST(Hdf5Handle, AnImageComesBackAsItWasWritten) {
   const std::array<int, 3> written = {5, -7, 11};
-  std::vector<std::byte> bytes;
+  Hdf5Image image;
   {
-    const Hdf5Handle file = create_hdf5_image();
+    const Hdf5Handle& file = image.file();
     const hsize_t size = written.size();
     const Hdf5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "space");
     const Hdf5Handle dataset(H5Dcreate2(file.id(), "x", H5T_NATIVE_INT, space.id(), H5P_DEFAULT,
@@ -61,8 +62,8 @@ TEST(Hdf5Handle, AnImageComesBackAsItWasWritten) {
     check_hdf5(
         H5Dwrite(dataset.id(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, written.data()),
         "writing");
-    bytes = hdf5_image_bytes(file);
   }
+  const std::vector<std::byte> bytes = image.take_bytes();
   const std::string signature(reinterpret_cast<const char*>(bytes.data()), 4);
   EXPECT_EQ(signature, "\x89HDF");
   const Hdf5Handle file = open_hdf5_image(bytes, "image.h5");
@@ -82,11 +83,11 @@ TEST(Hdf5Handle, BytesThatAreNoHdf5FileAreNamed) {
 
 // No copy: what is changed in the bytes is read from the file.
 TEST(Hdf5Handle, AnImageIsReadWhereItLies) {
-  std::vector<std::byte> bytes;
+  Hdf5Image image(1U << 22U);
   const std::array<unsigned char, 4096> written{};
   haddr_t offset = 0;
   {
-    const Hdf5Handle file = create_hdf5_image(1U << 22U);
+    const Hdf5Handle& file = image.file();
     const hsize_t size = written.size();
     const Hdf5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "space");
     const Hdf5Handle dataset(
@@ -95,8 +96,8 @@ TEST(Hdf5Handle, AnImageIsReadWhereItLies) {
     check_hdf5(H5Dwrite(dataset.id(), H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, written.data()),
                "writing");
     offset = H5Dget_offset(dataset.id());
-    bytes = hdf5_image_bytes(file);
   }
+  std::vector<std::byte> bytes = image.take_bytes();
   EXPECT_LT(bytes.size(), 16384U);  // the room made for it is not part of it
   const std::vector<std::byte> before = bytes;
   {
@@ -113,11 +114,36 @@ TEST(Hdf5Handle, AnImageIsReadWhereItLies) {
 }
 
 TEST(Hdf5Handle, TwoImagesMayBeOpenAtOnce) {
-  const Hdf5Handle first = create_hdf5_image();
-  const auto bytes = hdf5_image_bytes(first);
+  const auto bytes = Hdf5Image().take_bytes();
   const Hdf5Handle second = open_hdf5_image(bytes, "second");
-  const Hdf5Handle third = create_hdf5_image();
-  EXPECT_NE(second.id(), third.id());
+  const Hdf5Image third;
+  EXPECT_NE(second.id(), third.file().id());
+}
+
+// Small expectations are met by growing, in memory that may move.
+TEST(Hdf5Handle, AnImageGrowsBeyondWhatWasExpected) {
+  const std::vector<int> written(3 << 20U, 7);
+  Hdf5Image image(1000);
+  {
+    const hsize_t size = written.size();
+    const Hdf5Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose, "space");
+    for (const char* name : {"a", "b"}) {
+      const Hdf5Handle dataset(H5Dcreate2(image.file().id(), name, H5T_NATIVE_INT, space.id(),
+                                          H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                               H5Dclose, "dataset");
+      check_hdf5(
+          H5Dwrite(dataset.id(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, written.data()),
+          "writing");
+    }
+  }
+  const auto bytes = image.take_bytes();
+  EXPECT_LT(bytes.size(), 2 * written.size() * sizeof(int) + 10'000);
+  const Hdf5Handle file = open_hdf5_image(bytes, "image.h5");
+  const Hdf5Handle dataset(H5Dopen2(file.id(), "b", H5P_DEFAULT), H5Dclose, "dataset");
+  std::vector<int> read(written.size());
+  check_hdf5(H5Dread(dataset.id(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()),
+             "reading");
+  EXPECT_EQ(read, written);
 }
 
 TEST(Hdf5Handle, KnowsTheLibrarysVersion) {

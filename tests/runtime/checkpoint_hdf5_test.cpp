@@ -10,9 +10,9 @@
 namespace rubato::runtime::hdf5 {
 namespace {
 
-using data::create_hdf5_image;
 using data::Hdf5Error;
 using data::Hdf5Handle;
+using data::Hdf5Image;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -27,7 +27,8 @@ std::string refusal(const Attempt& attempt) {
 }
 
 TEST(CheckpointHdf5, AttributesAreReadBackAsTheirType) {
-  const Hdf5Handle file = create_hdf5_image();
+  const Hdf5Image image;
+  const Hdf5Handle& file = image.file();
   write_text(file, "text", "two\nlines");
   write_text(file, "empty", "");
   write_unsigned(file, "unsigned", 18446744073709551615U);
@@ -44,7 +45,8 @@ TEST(CheckpointHdf5, AttributesAreReadBackAsTheirType) {
 }
 
 TEST(CheckpointHdf5, AMissingOrWrongAttributeIsNamed) {
-  const Hdf5Handle file = create_hdf5_image();
+  const Hdf5Image image;
+  const Hdf5Handle& file = image.file();
   write_text(file, "text", "word");
   EXPECT_THAT(refusal([&] { read_real(file, "absent"); }), HasSubstr("absent"));
   EXPECT_THAT(refusal([&] { read_real(file, "text"); }),
@@ -52,7 +54,8 @@ TEST(CheckpointHdf5, AMissingOrWrongAttributeIsNamed) {
 }
 
 TEST(CheckpointHdf5, NumbersAreStoredInTheTypesPromised) {
-  const Hdf5Handle file = create_hdf5_image();
+  const Hdf5Image image;
+  const Hdf5Handle& file = image.file();
   write_unsigned(file, "unsigned", 1);
   write_integer(file, "integer", 1);
   write_real(file, "real", 1);
@@ -67,7 +70,8 @@ TEST(CheckpointHdf5, NumbersAreStoredInTheTypesPromised) {
 }
 
 TEST(CheckpointHdf5, MembersAreListedAndOpenedByTheirOwnName) {
-  const Hdf5Handle file = create_hdf5_image();
+  const Hdf5Image image;
+  const Hdf5Handle& file = image.file();
   create_group(create_group(file, "b"), "inner");
   create_group(file, "a");
   EXPECT_THAT(member_names(file), ElementsAre("a", "b"));
@@ -79,7 +83,8 @@ TEST(CheckpointHdf5, MembersAreListedAndOpenedByTheirOwnName) {
 }
 
 TEST(CheckpointHdf5, ATextTooLongForItsHeaderIsRefusedWhenWritten) {
-  const Hdf5Handle file = create_hdf5_image();
+  const Hdf5Image image;
+  const Hdf5Handle& file = image.file();
   const std::string text(60'000, 'x');
   write_text(file, "long", text);
   EXPECT_EQ(read_text(file, "long"), text);

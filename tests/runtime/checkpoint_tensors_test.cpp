@@ -32,7 +32,8 @@ constexpr std::array<hsize_t, 9> nine{1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 // The writer's layout is what raw HDF5 calls see: the C order of the shape, little-endian float32.
 TEST(CheckpointTensors, AreWrittenInPlainOrder) {
-  const data::Hdf5Handle file = data::create_hdf5_image();
+  const data::Hdf5Image image;
+  const data::Hdf5Handle& file = image.file();
   write_tensors(file, "model", {{"w", {2, 3}, {1, 2, 3, 4, 5, 6}}, {"s", {}, {7}}}, {{"w", -5}});
   const hid_t dataset = require_id(H5Dopen2(file.id(), "/model/w", H5P_DEFAULT));
   const hid_t space = H5Dget_space(dataset);
@@ -56,7 +57,8 @@ TEST(CheckpointTensors, AreWrittenInPlainOrder) {
 }
 
 TEST(CheckpointTensors, AreFoundTwoLevelsDeepAndNoDeeper) {
-  const data::Hdf5Handle file = data::create_hdf5_image();
+  const data::Hdf5Image image;
+  const data::Hdf5Handle& file = image.file();
   write_tensors(file, "optimizer", {{"momentum/w", {2}, {1, 2}}, {"plain", {1}, {3}}}, {});
   const auto read = [&](int levels) {
     return TensorReader(100'000).read(file, "optimizer", levels, nullptr);

@@ -85,10 +85,10 @@ TEST_F(CheckpointTest, AnotherFileWithAChecksumIsNotACheckpoint) {
 }
 
 TEST_F(CheckpointTest, AnotherFormatVersionIsRefusedNamingBoth) {
-  const data::Hdf5Handle image = data::create_hdf5_image();
-  hdf5::write_text(image, "format", "rubato-checkpoint");
-  hdf5::write_unsigned(image, "format_version", 3);
-  commit_file_with_checksum(file, data::hdf5_image_bytes(image));
+  data::Hdf5Image image;
+  hdf5::write_text(image.file(), "format", "rubato-checkpoint");
+  hdf5::write_unsigned(image.file(), "format_version", 3);
+  commit_file_with_checksum(file, image.take_bytes());
   EXPECT_THAT(refusal(), HasSubstr("found format version 3, this program reads version 2"));
 }
 
