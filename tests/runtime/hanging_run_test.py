@@ -1,0 +1,119 @@
+"""The watchdog on runs that really stand still: it names who holds them up, and ends them in time.
+
+usage: hanging_run_test.py [unittest arguments]
+environment: RUBATO_HANGING_RUN (the program), RUBATO_MPIEXEC, RUBATO_RUN_ON_HOSTS (the script that
+makes hosts), RUBATO_TIME_FACTOR
+"""
+
+import os
+import re
+import socket
+import subprocess
+import time
+import unittest
+
+PROGRAM = os.environ["RUBATO_HANGING_RUN"]
+HANG_TIMEOUT = 5
+FACTOR = int(os.environ.get("RUBATO_TIME_FACTOR", "1"))
+TOLD_IN_TIME = HANG_TIMEOUT + 2 * FACTOR
+OVER_IN_TIME = HANG_TIMEOUT + 3 * FACTOR  # one host; mpirun kills after two seconds
+OVER_IN_TIME_FAR = HANG_TIMEOUT + 5 * FACTOR  # several hosts
+STOPPED = r"; process \d+ is stopped \(SIGSTOP or a debugger\)"
+ENDS = "; the run ends, because its hang timeout is 5 s"
+
+
+class Run:
+    """Runs to its end, or is killed after a line that begins so; notes when each line came."""
+
+    def __init__(self, launcher, action, rank, last_line=None):
+        command = [*launcher, PROGRAM, action, str(rank), str(HANG_TIMEOUT)]
+        self.lines = []
+        self.times = {}
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True) as process:
+            for line in process.stdout:
+                self.lines.append(line.rstrip())
+                self.times.setdefault(line.split(":")[0].strip(), time.monotonic())
+                if last_line and line.startswith(last_line):
+                    process.kill()
+        self.times["the end"] = time.monotonic()
+        self.code = process.returncode
+
+    def said(self, kind):
+        begin = kind + ": "
+        return [line.removeprefix(begin) for line in self.lines if line.startswith(begin)]
+
+    def seconds_until(self, what):
+        return self.times[what] - self.times["stands still now"]
+
+
+class HangTest(unittest.TestCase):
+    def expect_end(self, run, sentence, over_in_time=OVER_IN_TIME):
+        """One warning at half the time, one error in time, exit code 71."""
+        told = "\n".join(run.lines)
+        self.assertEqual(len(run.said("warning")), 1, told)
+        self.assertRegex(run.said("warning")[0], f"^{sentence}$")
+        self.assertEqual(len(run.said("error")), 1, told)
+        self.assertRegex(run.said("error")[0], f"^{sentence}{re.escape(ENDS)}$")
+        self.assertGreaterEqual(run.seconds_until("error"), HANG_TIMEOUT - 0.5)
+        self.assertLess(run.seconds_until("error"), TOLD_IN_TIME)
+        self.assertLess(run.seconds_until("the end"), over_in_time)
+        self.assertEqual(run.code, 71, told)
+
+
+class OnOneHost(HangTest):
+    HOST = re.escape(socket.gethostname())
+
+    def start(self, action, rank, ranks):
+        return Run([os.environ["RUBATO_MPIEXEC"], "-q", "-n", str(ranks)], action, rank)
+
+    def still(self, rank, phase):
+        return rf"rank {rank} on {self.HOST} has not moved for \d s while {phase} \(update 20\)"
+
+    def test_a_stopped_rank_is_named(self):
+        for ranks, rank in ((2, 1), (3, 0)):
+            with self.subTest(ranks=ranks):
+                self.expect_end(self.start("stop", rank, ranks),
+                                self.still(rank, "computing") + STOPPED)
+
+    def test_a_rank_stopped_in_the_sum_is_named(self):
+        self.expect_end(self.start("stop-sum", 1, 3),
+                        self.still(1, "summing over ranks") + STOPPED)
+
+    def test_a_rank_that_computes_for_ever_is_named(self):
+        self.expect_end(self.start("sleep", 0, 2), self.still(0, "computing"))
+
+    def test_a_rank_alone_names_itself(self):
+        self.expect_end(self.start("sleep", 0, 1), self.still(0, "computing"))
+
+    def test_a_rank_that_is_continued_ends_nothing(self):
+        run = self.start("pause", 1, 3)
+        self.assertEqual(run.code, 0, run.lines)
+        self.assertEqual(len(run.said("warning")), 1, run.lines)
+        self.assertEqual(run.said("error"), [])
+
+
+class OnTwoHosts(HangTest):
+    def start(self, action, rank, last_line=None):
+        run = Run([os.environ["RUBATO_RUN_ON_HOSTS"], "--hosts", "2", "--ranks-per-host", "1"],
+                  action, rank, last_line)
+        if run.code == 77:
+            self.skipTest(run.lines[-1])
+        return run
+
+    def test_the_host_of_a_stopped_rank_cannot_speak_and_the_other_names_it(self):
+        self.expect_end(self.start("stop", 1),
+                        r"rank 0 on host0 has waited for \d s while summing over ranks "
+                        r"\(update 20\): a rank on another host is stuck or cut off \(host1\)",
+                        OVER_IN_TIME_FAR)
+
+    def test_a_cut_link_is_noticed(self):
+        # All ranks of host0 are gone then, but mpirun waits for the daemon that it cannot reach.
+        run = self.start("cut", 1, last_line="error")
+        self.assertRegex("\n".join(run.said("error")),
+                         r"rank 0 on host0 has waited for \d s .* cut off \(host1\); the run ends")
+        self.assertLess(run.seconds_until("error"), TOLD_IN_TIME)
+
+
+if __name__ == "__main__":
+    unittest.main()
