@@ -3,45 +3,18 @@
 // statistics, optimizer, rule, position.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "tests/runtime/small_runs.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/runtime/uneven_run.hpp"
 
 namespace rubato::runtime {
 namespace {
 
 using collectives::AllreduceAlgorithm;
-using collectives::Communicator;
 
-// Batches that leave ranks idle, that are no multiple of the minibatch, that jump.
-constexpr const char* uneven_trace =
-    "step,batchsize\n0,8\n1,40\n2,3\n3,64\n4,17\n5,8\n6,100\n7,1\n8,24\n9,60\n10,9\n11,128\n";
-
-class PromiseTest : public ::testing::Test {
+class PromiseTest : public testing::UnevenRunTest {
  protected:
-  PromiseTest() {
-    if (world.rank() == 0) {
-      directory = std::make_unique<testing::TemporaryDirectory>();
-      std::ofstream(directory->path() / "trace.csv") << uneven_trace;
-    }
-    trace_file =
-        world.broadcast(directory ? (directory->path() / "trace.csv").string() : std::string(), 0);
-  }
-  ~PromiseTest() override { world.barrier(); }
-
-  RunOptions uneven_run() const {
-    RunOptions options = testing::small_run();
-    options.trace_file = trace_file;
-    options.epochs.reset();
-    options.reference_batch = 16;
-    options.schedule.base_rate = 0.01;
-    return options;
-  }
-
   void expect_same_result(const RunOptions& options, const std::string& label) {
     std::string expected;
     if (world.rank() == 0) expected = testing::digest_of_run(self, options);
@@ -49,11 +22,6 @@ class PromiseTest : public ::testing::Test {
     const std::string digest = testing::digest_of_run(world, options);
     EXPECT_EQ(digest, expected) << label;
   }
-
-  Communicator world = Communicator::world();
-  Communicator self = world.split(static_cast<int>(world.rank()), 0);
-  std::unique_ptr<testing::TemporaryDirectory> directory;
-  std::string trace_file;
 };
 
 TEST_F(PromiseTest, ForEveryRuleOptimizerAndMomentumForm) {
