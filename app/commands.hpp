@@ -7,6 +7,7 @@
 namespace rubato::app {
 
 int train(int argc, char** argv);
+int launch(int argc, char** argv);
 int plan(int argc, char** argv);
 int trace(int argc, char** argv);
 int checkpoint(int argc, char** argv);

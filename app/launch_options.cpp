@@ -1,0 +1,182 @@
+// See launch_options.hpp.
+#include "app/launch_options.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "app/failure.hpp"
+#include "app/train_options.hpp"
+
+namespace rubato::app {
+namespace {
+
+std::vector<Option> capacity_options() {
+  const std::string group = "Ranks";
+  return {
+      {.name = "ranks",
+       .value_name = "N|MIN:MAX",
+       .group = group,
+       .description = "how many; with fewer than MIN the run pauses; default 1:the cores here"},
+      {.name = "capacity-file",
+       .value_name = "FILE",
+       .group = group,
+       .description = "its text is the number of devices now, one a rank; looked at 10 times a"
+                      " second"},
+      {.name = "capacity-trace",
+       .value_name = "FILE.csv",
+       .group = group,
+       .description = "replay a recorded capacity: columns time and GPUs, TPU_cores, devices or"
+                      " capacity"},
+      {.name = "column",
+       .value_name = "NAME",
+       .group = group,
+       .description = "for --capacity-trace: the column of the capacity"},
+      {.name = "time-scale",
+       .kind = OptionKind::number,
+       .default_value = "1",
+       .value_name = "S",
+       .group = group,
+       .description = "for --capacity-trace: seconds of the trace per second"},
+      {.name = "settle",
+       .kind = OptionKind::number,
+       .default_value = "0.5",
+       .value_name = "SECONDS",
+       .group = group,
+       .description = "a new capacity counts once it has stayed for so long",
+       .range = OptionRange::not_negative},
+  };
+}
+
+std::vector<Option> failure_options() {
+  const std::string group = "Failures";
+  return {
+      {.name = "max-restarts",
+       .kind = OptionKind::integer,
+       .default_value = "10",
+       .value_name = "N",
+       .group = group,
+       .description = "give up after so many restarts in a row without a new update",
+       .range = OptionRange::not_negative},
+      {.name = "backoff",
+       .kind = OptionKind::number,
+       .default_value = "1",
+       .value_name = "SECONDS",
+       .group = group,
+       .description = "before the second restart in a row; doubles each time, up to 60",
+       .range = OptionRange::not_negative},
+      {.name = "stop-grace",
+       .kind = OptionKind::number,
+       .default_value = "30",
+       .value_name = "SECONDS",
+       .group = group,
+       .description = "a job that has not stopped so long after it was asked to is killed"},
+      {.name = "mpirun",
+       .default_value = "mpirun",
+       .value_name = "\"COMMAND ...\"",
+       .group = group,
+       .description = "the launcher and its options, blanks between; -q -n RANKS follow"},
+  };
+}
+
+std::string notes() {
+  return "TRAIN OPTIONS are those of `rubato train`, with --out DIR. The run goes on from DIR's\n"
+         "newest checkpoint whenever it is started, on any number of ranks, to the same result.\n"
+         "\nranks = floor(devices * MAX / the trace's largest number); of a capacity file, the"
+         " devices,\nat most MAX. Fewer than MIN: the run pauses until they are back.\n"
+         "\nSIGTERM, SIGINT, SIGHUP, SIGUSR1 or SIGUSR2 stop the run after the update it is in, "
+         "with"
+         " a\ncheckpoint and exit code 75; a second SIGINT or SIGTERM kills it at once. What"
+         " happened is in\nDIR/events.jsonl. Exit codes 64, 65, 66 and 73 of the training, and 70"
+         " twice at the same update,\nare not worth a restart: they are passed on.";
+}
+
+std::uint64_t cores_here() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const bool is_known = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+  return is_known ? static_cast<std::uint64_t>(CPU_COUNT(&allowed)) : 1;
+}
+
+std::vector<std::string> split_at_blanks(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+OptionTable launch_table() {
+  std::vector<Option> options = capacity_options();
+  for (auto& option : failure_options()) options.push_back(std::move(option));
+  return {{.command = "launch",
+           .summary = "keep a training running: through failures, and as devices come and go.",
+           .example = "rubato launch --ranks 1:4 --capacity-file devices -- \\\n"
+                      "    --data fashion-mnist --model mnist --trace trace.csv --out runs/first",
+           .notes = notes(),
+           .alternatives = {{"capacity-file", "capacity-trace"}}},
+          std::move(options)};
+}
+
+LaunchWords split_launch_words(const std::vector<std::string>& words) {
+  const auto bar = std::find(words.begin(), words.end(), "--");
+  if (bar == words.end()) {
+    throw UsageError(
+        "launch: the options of the training are missing: rubato launch [options] --"
+        " TRAIN OPTIONS");
+  }
+  LaunchWords split{.own = {words.begin(), bar}, .train = {std::next(bar), words.end()}};
+  const Options train = train_table().parse(split.train);
+  if (train.wants_help()) throw UsageError("launch: see `rubato train --help`");
+  if (!train.is_given("out")) {
+    throw UsageError(
+        "launch: give --out DIR among the options of the training, for without its"
+        " checkpoints it could not go on");
+  }
+  if (train.flag("overwrite")) {
+    throw UsageError("launch: --overwrite would begin anew at every restart; remove " +
+                     train.text("out") + ", or give another --out");
+  }
+  if (train.is_given("preempt-exit-code")) {
+    throw UsageError(
+        "launch: leave out --preempt-exit-code: 75 is how a job that was asked to stop"
+        " is told from one that failed");
+  }
+  split.directory = train.text("out");
+  return split;
+}
+
+LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
+                       const std::string& program) {
+  const auto ranks = options.text_if("ranks");
+  LaunchPlan plan{
+      .directory = words.directory,
+      .launcher = split_at_blanks(options.text("mpirun")),
+      .command = {program, "train"},
+      .limits = ranks ? parse_rank_limits(*ranks) : RankLimits{.least = 1, .most = cores_here()},
+      .settle_time = std::chrono::duration<double>(options.number("settle")),
+      .stop_grace = std::chrono::duration<double>(options.number("stop-grace")),
+      .most_failures = options.integer("max-restarts"),
+      .backoff_seconds = options.number("backoff")};
+  if (plan.launcher.empty()) throw UsageError("--mpirun: a command is missing");
+  plan.command.insert(plan.command.end(), words.train.begin(), words.train.end());
+  const auto has_resume = std::find(words.train.begin(), words.train.end(), "--resume");
+  if (has_resume == words.train.end()) plan.command.emplace_back("--resume");
+  return plan;
+}
+
+std::unique_ptr<CapacitySource> capacity_source(const Options& options, const RankLimits& limits) {
+  const auto trace = options.text_if("capacity-trace");
+  if (!trace && (options.is_given("time-scale") || options.is_given("column"))) {
+    throw UsageError("--time-scale and --column need --capacity-trace");
+  }
+  if (const auto file = options.text_if("capacity-file")) return capacity_file(*file, limits.most);
+  if (!trace) return fixed_capacity(limits.most);
+  return replayed_capacity(
+      CapacityHistory::from_csv(*trace, options.text_if("column").value_or("")),
+      options.number("time-scale"));
+}
+
+}  // namespace rubato::app

@@ -1,0 +1,87 @@
+#include "app/launch_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "app/failure.hpp"
+
+namespace rubato::app {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words train{"--data", "digits", "--batch-size", "8", "--out", "runs/a"};
+
+Words command_line(Words own, const Words& options = train) {
+  own.emplace_back("--");
+  own.insert(own.end(), options.begin(), options.end());
+  return own;
+}
+
+LaunchPlan plan_of(const Words& own, const Words& options = train) {
+  const auto split = split_launch_words(command_line(own, options));
+  return launch_plan(launch_table().parse(split.own), split, "/bin/rubato");
+}
+
+std::string refusal(const Words& words) {
+  try {
+    split_launch_words(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(LaunchOptions, LeaveTheTrainingsToTheTraining) {
+  const auto plan = plan_of({"--ranks", "2:4", "--mpirun", " mpirun  -H a,b "});
+  EXPECT_EQ(plan.directory, "runs/a");
+  EXPECT_EQ(plan.launcher, (Words{"mpirun", "-H", "a,b"}));
+  EXPECT_EQ(plan.limits.least, 2U);
+  EXPECT_EQ(plan.limits.most, 4U);
+  EXPECT_EQ(plan.command, (Words{"/bin/rubato", "train", "--data", "digits", "--batch-size", "8",
+                                 "--out", "runs/a", "--resume"}));
+}
+
+TEST(LaunchOptions, AddResumeOnce) {
+  Words options = train;
+  options.emplace_back("--resume");
+  const auto command = plan_of({}, options).command;
+  EXPECT_EQ(std::count(command.begin(), command.end(), "--resume"), 1);
+}
+
+TEST(LaunchOptions, HaveDefaults) {
+  const auto plan = plan_of({});
+  EXPECT_EQ(plan.launcher, Words{"mpirun"});
+  EXPECT_EQ(plan.limits.least, 1U);
+  EXPECT_GE(plan.limits.most, 1U);
+  EXPECT_EQ(plan.most_failures, 10U);
+  EXPECT_EQ(plan.backoff_seconds, 1);
+  EXPECT_EQ(plan.settle_time.count(), 0.5);
+  EXPECT_EQ(plan.stop_grace.count(), 30);
+}
+
+TEST(LaunchOptions, RefuseWhatCouldNotGoOn) {
+  EXPECT_NE(refusal(train).find("options of the training are missing"), std::string::npos);
+  EXPECT_NE(refusal(command_line({}, {"--data", "digits"})).find("give --out DIR"),
+            std::string::npos);
+  Words options = train;
+  options.emplace_back("--overwrite");
+  EXPECT_NE(refusal(command_line({}, options)).find("--overwrite would begin anew"),
+            std::string::npos);
+  options.back() = "--preempt-exit-code=3";
+  EXPECT_NE(refusal(command_line({}, options)).find("--preempt-exit-code"), std::string::npos);
+  EXPECT_NE(refusal(command_line({}, {"--dat", "digits"})).find("did you mean --data?"),
+            std::string::npos);
+}
+
+TEST(LaunchOptions, ATimeScaleNeedsATrace) {
+  const auto options = launch_table().parse({"--time-scale", "2"});
+  EXPECT_THROW(capacity_source(options, {}), UsageError);
+  EXPECT_EQ(capacity_source(launch_table().parse(Words{}), {.least = 1, .most = 3})->devices_now(),
+            3U);
+  EXPECT_THROW(launch_table().parse({"--capacity-file", "a", "--capacity-trace", "b"}), UsageError);
+}
+
+}  // namespace
+}  // namespace rubato::app

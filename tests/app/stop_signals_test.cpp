@@ -1,0 +1,50 @@
+#include "app/stop_signals.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+namespace rubato::app {
+namespace {
+
+bool is_readable(int descriptor) {
+  pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+TEST(StopSignals, AreTakenInsteadOfEndingTheProcess) {
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP}) {
+    StopSignals signals;
+    signals.look();
+    EXPECT_FALSE(signals.wants_stop());
+    ::raise(signal);
+    EXPECT_TRUE(is_readable(signals.descriptor()));
+    signals.look();
+    EXPECT_TRUE(signals.wants_stop());
+    EXPECT_FALSE(signals.wants_kill());
+  }
+}
+
+TEST(StopSignals, KeepTheNameOfTheFirst) {
+  StopSignals signals;
+  ::raise(SIGHUP);
+  signals.look();
+  ::raise(SIGINT);
+  signals.look();
+  EXPECT_EQ(signals.first(), "SIGHUP");
+}
+
+TEST(StopSignals, AreUrgentWhenOneThatPressesComesAgain) {
+  StopSignals signals;
+  ::raise(SIGUSR1);
+  ::raise(SIGINT);
+  signals.look();
+  ::raise(SIGUSR1);
+  signals.look();
+  EXPECT_FALSE(signals.wants_kill());
+  ::raise(SIGTERM);
+  signals.look();
+  EXPECT_TRUE(signals.wants_kill());
+}
+
+}  // namespace
+}  // namespace rubato::app
