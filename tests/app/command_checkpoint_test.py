@@ -64,7 +64,8 @@ class Digest(CheckpointTest):
         self.damage(self.last)
         result = self.succeed("checkpoint", "digest", "run")
         self.assertEqual(result.output, f"{states[self.first]}  {self.first}\n")
-        self.assertRegex(result.message, rf"\Arubato: warning: {self.last}: does not match[^\n]*\n\Z")
+        self.assertRegex(result.message,
+                         rf"\Arubato: warning: {self.last}: does not match[^\n]*\n\Z")
 
     def test_refuses_what_is_no_checkpoint(self):
         self.refuse(66, ["nowhere.h5"], "checkpoint", "digest", "nowhere.h5")
