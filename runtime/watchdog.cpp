@@ -7,11 +7,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <iomanip>
 #include <mutex>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "runtime/process_info.hpp"
+#include "runtime/straggler.hpp"
 
 namespace rubato::runtime {
 
@@ -35,6 +38,13 @@ struct Seen {
   }
 };
 
+// As many significant digits, without zeros at the end.
+std::string decimal(double value, int digits) {
+  std::ostringstream text;
+  text << std::setprecision(digits) << value;
+  return text.str();
+}
+
 char state_of(pid_t pid) {
   const auto info = process_info(pid);
   return info ? info->state : '?';  // gone, or a process of another container
@@ -45,6 +55,7 @@ class Watch {
   Watch(Heartbeat& heartbeat, const collectives::Topology& topology, WatchdogOptions options)
       : heartbeat_(heartbeat),
         options_(std::move(options)),
+        pulses_(heartbeat.ranks()),
         moves_(heartbeat.ranks()),
         watchdogs_(heartbeat.ranks()) {
     const std::vector<std::string>& hosts = topology.hosts();
@@ -66,6 +77,7 @@ class Watch {
     while (!stop.stop_requested() && !has_ended_) {
       look();
       judge();
+      find_straggler();
       wake.wait_for(lock, stop, interval, [] { return false; });
     }
   }
@@ -79,7 +91,7 @@ class Watch {
     time_ += std::min(step.count(), longest_step);
     heartbeat_.tick();
     for (std::size_t i = 0; i < node_.ranks.size(); ++i) {
-      const Pulse pulse = heartbeat_.pulse(i);
+      const Pulse& pulse = pulses_[i] = heartbeat_.pulse(i);
       moves_[i].look(pulse.beats, time_);
       watchdogs_[i].look(pulse.watch_ticks, time_);
       node_.ranks[i] = {.rank = heartbeat_.rank(i),
@@ -115,13 +127,19 @@ class Watch {
     if (suspicion.seconds < limit) return;
     has_ended_ = true;
     if (!options_.on_hang) return;
-    std::string timeout = std::to_string(options_.hang_timeout_seconds);
-    timeout.erase(timeout.find_last_not_of('0') + 1);
-    if (timeout.ends_with('.')) timeout.pop_back();
     options_.on_hang(speaks_for_all
                          ? suspicion.sentence + "; the run ends, because its hang timeout is " +
-                               timeout + " s"
+                               decimal(options_.hang_timeout_seconds, 6) + " s"
                          : std::string());
+  }
+
+  void find_straggler() {
+    const auto straggler = stragglers_.look(pulses_, time_);
+    if (!straggler || !options_.on_straggler || !speaks()) return;
+    options_.on_straggler("rank " + std::to_string(heartbeat_.rank(straggler->node_rank)) + " on " +
+                          node_.host + " computes " + decimal(straggler->ratio, 2) +
+                          " times as long as the others there (median, last " +
+                          std::to_string(straggler->updates) + " updates)");
   }
 
   // Whether no rank of the node that is lower than this one can speak.
@@ -136,8 +154,10 @@ class Watch {
   Heartbeat& heartbeat_;
   WatchdogOptions options_;
   NodeSight node_;
+  std::vector<Pulse> pulses_;
   std::vector<Seen> moves_;
   std::vector<Seen> watchdogs_;
+  StragglerSearch stragglers_;
   Clock::time_point last_look_ = Clock::now();
   double time_ = 0;  // seconds that this process has seen pass
   bool has_warned_ = false;

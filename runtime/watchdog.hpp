@@ -3,7 +3,8 @@
 // It looks at the heartbeats of the ranks of its node four times a second. After the warning time
 // it tells one sentence, once per standstill; after the hang timeout it tells it again and ends.
 // The lowest rank of the node whose watchdog lives speaks for all; a host that sees only waiting
-// speaks a second later, so that the culprit's own host comes first.
+// speaks a second later, so that the culprit's own host comes first. A run that moves, but is held
+// up by one slow rank of a node, is told as well.
 //
 // Time counts only while this process sees it pass: one that was stopped and continued does not
 // take the others for stuck.
@@ -25,8 +26,10 @@ struct WatchdogOptions {
   // Called from the watchdog's thread; they must not throw. on_hang should end the process: it gets
   // the sentence, or an empty one where another rank speaks (half a second later, in case that one
   // could not end the job). The watchdog does nothing more after it.
-  std::function<void(const std::string& sentence)> on_warning;
-  std::function<void(const std::string& sentence)> on_hang;
+  std::function<void(const std::string& sentence)> on_warning = {};
+  std::function<void(const std::string& sentence)> on_hang = {};
+  // One rank computes much slower than the others here (straggler.hpp).
+  std::function<void(const std::string& sentence)> on_straggler = {};
 };
 
 class Watchdog {

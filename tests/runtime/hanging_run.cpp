@@ -4,6 +4,7 @@
 //   stop        stops its process (SIGSTOP)
 //   stop-sum    the same, as it enters the sum
 //   pause       the same, but is continued after 4 s, and the run goes on to its end
+//   long-pause  the same for 7 s, and then computes for a second
 //   sleep       computes for ever
 //   cut         takes its host's network down (a network namespace of run_on_hosts.sh)
 //
@@ -35,10 +36,10 @@ void say(const std::string& line) {
   std::fflush(stderr);
 }
 
-void stop_for_a_while() {
+void stop_for(std::chrono::seconds duration) {
   const pid_t self = ::getpid();
   if (::fork() == 0) {
-    std::this_thread::sleep_for(4s);
+    std::this_thread::sleep_for(duration);
     ::kill(self, SIGCONT);
     ::_exit(0);
   }
@@ -48,7 +49,11 @@ void stop_for_a_while() {
 void act(const std::string& action) {
   say("stands still now");
   if (action == "stop" || action == "stop-sum") ::raise(SIGSTOP);
-  if (action == "pause") stop_for_a_while();
+  if (action == "pause") stop_for(4s);
+  if (action == "long-pause") {
+    stop_for(7s);
+    std::this_thread::sleep_for(1s);
+  }
   if (action == "sleep") std::this_thread::sleep_for(1h);
   if (action == "cut" && std::system("ip link set dev eth0 down") != 0) std::abort();
 }

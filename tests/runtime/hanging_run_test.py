@@ -92,6 +92,12 @@ class OnOneHost(HangTest):
         self.assertEqual(len(run.said("warning")), 1, run.lines)
         self.assertEqual(run.said("error"), [])
 
+    def test_the_time_of_its_own_stop_does_not_count(self):
+        run = self.start("long-pause", 0, 1)
+        self.assertGreater(run.seconds_until("the end"), HANG_TIMEOUT)
+        self.assertEqual(run.said("error"), [])
+        self.assertEqual(run.code, 0, run.lines)
+
 
 class OnTwoHosts(HangTest):
     def start(self, action, rank, last_line=None):

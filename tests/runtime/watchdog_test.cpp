@@ -24,6 +24,7 @@ struct Heard {
   std::mutex mutex;
   std::vector<std::string> warnings;
   std::vector<std::string> ends;
+  std::vector<std::string> stragglers;
 };
 
 WatchdogOptions told_to(Heard& heard, double hang_timeout, double warning = 60) {
@@ -33,7 +34,7 @@ WatchdogOptions told_to(Heard& heard, double hang_timeout, double warning = 60) 
       list.push_back(sentence);
     };
   };
-  return {warning, hang_timeout, note(heard.warnings), note(heard.ends)};
+  return {warning, hang_timeout, note(heard.warnings), note(heard.ends), note(heard.stragglers)};
 }
 
 // The non-empty sentences of all ranks.
@@ -121,6 +122,27 @@ TEST_F(WatchdogTest, EachStandstillIsToldOnce) {
     std::this_thread::sleep_for(300ms);
   }
   EXPECT_EQ(heard.warnings.size(), ranks.rank() == 0 ? 2U : 0U);
+}
+
+TEST_F(WatchdogTest, NamesARankThatComputesSlowly) {
+  {
+    const Watchdog watchdog(heartbeat, topology, told_to(heard, 60));
+    for (std::uint64_t update = 1; update <= 40; ++update) {
+      ranks.barrier();
+      heartbeat.beat(update, Phase::computing);
+      std::this_thread::sleep_for(is_last ? 50ms : 5ms);
+      heartbeat.beat(update, Phase::summing);
+    }
+    std::this_thread::sleep_for(300ms);
+  }
+  ranks.barrier();
+  const auto found = all_of(ranks, heard.stragglers);
+  ASSERT_EQ(found.size(), ranks.size() > 1 ? 1U : 0U);
+  if (found.empty()) return;
+  EXPECT_THAT(found[0], MatchesRegex("rank " + std::to_string(last) + " on " + topology.hosts()[0] +
+                                     " computes [2-9.]+ times as long as the others there "
+                                     "\\(median, last [2-4][0-9] updates\\)"));
+  EXPECT_TRUE(heard.warnings.empty());
 }
 
 TEST_F(WatchdogTest, EndsAtOnce) {
