@@ -4,7 +4,7 @@
 //   stop        stops its process (SIGSTOP)
 //   stop-sum    the same, as it enters the sum
 //   pause       the same, but is continued after 4 s, and the run goes on to its end
-//   long-pause  the same for 7 s, and then computes for a second
+//   long-pause  the same for 7 s, and computes for a second before and after it
 //   sleep       computes for ever
 //   cut         takes its host's network down (a network namespace of run_on_hosts.sh)
 //
@@ -51,6 +51,7 @@ void act(const std::string& action) {
   if (action == "stop" || action == "stop-sum") ::raise(SIGSTOP);
   if (action == "pause") stop_for(4s);
   if (action == "long-pause") {
+    std::this_thread::sleep_for(1s);
     stop_for(7s);
     std::this_thread::sleep_for(1s);
   }
