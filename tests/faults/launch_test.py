@@ -1,0 +1,149 @@
+"""rubato launch with the real mpirun and training: ranks die, devices come and go, and the weights
+at the end are those of a run that nothing has disturbed.
+
+RUBATO_COMMAND and RUBATO_MPIEXEC come from CMake, RUBATO_TIME_FACTOR as in ../app.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
+from rubato_command import CommandTest, command_line  # noqa: E402
+
+UPDATES = 1200
+TRAIN = ["--data", "digits", "--model", "mlp:256,256", "--batch-size", 96, "--updates", UPDATES,
+         "--rule", "adascale", "--checkpoint-every", 100]
+LIMIT = 60 * float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
+
+
+def lines(path):
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def ranks_in(directory):
+    """Their process ids by rank; those of this run alone, whose directory is among their words."""
+    found = {}
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+            environment = (process / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        rank = [word for word in environment if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
+        if rank and str(directory).encode() in words:
+            found[int(rank[0].split(b"=")[1])] = int(process.name)
+    return found
+
+
+class Launch(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.digest = None
+
+    def setUp(self):
+        super().setUp()
+        self.run_directory = self.directory / "run"
+
+    def launch(self, *options):
+        words = ["launch", *options, "--mpirun", os.environ["RUBATO_MPIEXEC"], "--", *TRAIN,
+                 "--out", self.run_directory]
+        process = subprocess.Popen(command_line(words), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def events(self):
+        return lines(self.run_directory / "events.jsonl")
+
+    def names(self):
+        return [event["event"] for event in self.events()]
+
+    def updates(self):
+        return [line["update"] for line in lines(self.run_directory / "metrics.jsonl")
+                if line["type"] == "update"]
+
+    def wait(self, condition):
+        end = time.monotonic() + LIMIT
+        while not condition():
+            self.assertLess(time.monotonic(), end, self.events())
+            time.sleep(0.01)
+
+    def wait_for_update(self, number):
+        self.wait(lambda: max(self.updates(), default=0) >= number)
+
+    def finishes(self, process):
+        """With every update once, and the weights of the undisturbed run."""
+        self.assertEqual(process.wait(LIMIT), 0, self.events())
+        self.assertEqual(self.names()[-1], "finish")
+        self.assertEqual(self.updates(), list(range(1, UPDATES + 1)))
+        self.assertEqual(ranks_in(self.run_directory), {})
+        self.assertEqual(self.state_digest(self.run_directory), self.undisturbed_digest())
+
+    def state_digest(self, run):
+        checkpoint = run / "checkpoints" / f"ckpt-{UPDATES}.h5"
+        return self.succeed("checkpoint", "digest", checkpoint).output.split()[0]
+
+    def undisturbed_digest(self):
+        if Launch.digest is None:
+            straight = self.directory / "straight"
+            self.succeed("train", *TRAIN, "--out", straight)
+            Launch.digest = self.state_digest(straight)
+        return Launch.digest
+
+    def test_a_killed_rank_costs_the_updates_since_the_checkpoint_only(self):
+        process = self.launch("--ranks", "2")
+        for failures, update in enumerate((150, 450), start=1):
+            self.wait_for_update(update)
+            killed = ranks_in(self.run_directory)
+            self.assertEqual(sorted(killed), [0, 1])
+            os.kill(killed[failures - 1], signal.SIGKILL)
+            self.wait(lambda: self.names().count("restart") == failures)
+            self.assertFalse([pid for pid in killed.values() if os.path.exists(f"/proc/{pid}/exe")])
+        self.finishes(process)
+        self.assertEqual(self.names(), ["start", *["failure", "restart"] * 2, "finish"])
+
+    def test_a_killed_mpirun_is_a_failure_like_any_other(self):
+        process = self.launch("--ranks", "2")
+        self.wait_for_update(150)
+        rank = ranks_in(self.run_directory)[0]
+        status = pathlib.Path(f"/proc/{rank}/status").read_text()
+        mpirun = int(status.split("PPid:")[1].split()[0])
+        os.kill(mpirun, signal.SIGKILL)
+        self.finishes(process)
+        self.assertEqual(self.names(), ["start", "failure", "restart", "finish"])
+
+    def test_the_ranks_follow_the_devices(self):
+        devices = self.write("devices", "1")
+        process = self.launch("--ranks", "1:2", "--capacity-file", devices, "--settle", "0.1")
+        for done, (update, number) in enumerate(((150, "2"), (500, "1")), start=1):
+            self.wait_for_update(update)
+            devices.write_text(number)
+            self.wait(lambda: self.names().count("continue") == done)
+        self.finishes(process)
+        self.assertEqual(self.names(),
+                         ["start", "rescale", "continue", "rescale", "continue", "finish"])
+        started = [event["ranks"] for event in self.events()
+                   if event["event"] in ("start", "continue")]
+        self.assertEqual(started, [1, 2, 1])
+
+    def test_a_stopped_run_goes_on_when_launched_again(self):
+        process = self.launch("--ranks", "2")
+        self.wait_for_update(150)
+        process.terminate()
+        self.assertEqual(process.wait(LIMIT), 75)
+        state = json.loads((self.run_directory / "state.json").read_text())
+        self.assertEqual((state["state"], state["update"]), ("preempted", max(self.updates())))
+        self.finishes(self.launch("--ranks", "1"))
+        self.assertEqual(self.names(), ["start", "stop", "start", "finish"])
+
+
+if __name__ == "__main__":
+    unittest.main()
