@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "app/capacity_history.hpp"
+#include "app/capacity_trace.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/plan_options.hpp"
@@ -141,7 +143,7 @@ int check(const Options& options) {
   return exit_done;
 }
 
-// -- make
+// -- make, from-capacity
 
 void write(const std::filesystem::path& file, const std::string& text, bool overwrites) {
   if (!overwrites && std::filesystem::exists(file)) {
@@ -155,14 +157,31 @@ void write(const std::filesystem::path& file, const std::string& text, bool over
   runtime::commit_file(file, std::as_bytes(std::span(text)));
 }
 
-int make(const Options& options) {
-  const std::string text = make_trace(options);
+// To --out, or to standard output.
+int deliver(const Options& options, const std::string& text) {
   if (const auto file = options.text_if("out")) {
     write(*file, text, options.flag("overwrite"));
   } else {
     std::cout << text;
   }
   return exit_done;
+}
+
+int make(const Options& options) { return deliver(options, make_trace(options)); }
+
+int from_capacity(const Options& options) {
+  const auto samples = options.integer_if("samples-per-device");
+  if (!samples) throw UsageError("trace from-capacity: give --samples-per-device N");
+  const auto history =
+      CapacityHistory::from_csv(options.positionals()[0], options.text_if("column").value_or(""));
+  const auto trace =
+      trace_from_capacity(history, {.samples_per_device = *samples,
+                                    .updates_per_row = options.integer("updates-per-row"),
+                                    .least_devices = options.integer("least-devices")});
+  const int exit_code = deliver(options, trace.text);
+  std::cerr << "rubato: " << history.rows().size() << " rows make " << trace.updates << " updates; "
+            << trace.skipped_rows << " rows with too few devices are left out\n";
+  return exit_code;
 }
 
 int run(const OptionTable& table, int (*action)(const Options&), int argc, char** argv) {
@@ -176,19 +195,22 @@ int run(const OptionTable& table, int (*action)(const Options&), int argc, char*
 
 int trace(int argc, char** argv) {
   const std::string action = argc > 2 ? argv[2] : "";
-  if (action.empty()) throw UsageError("trace: say what to do: show, check or make");
+  if (action.empty()) throw UsageError("trace: say what to do: show, check, make or from-capacity");
   if (action == "--help" || action == "-h") {
     std::cout << "rubato trace: batch-size traces\n\n"
                  "Usage: rubato trace show FILE    what is in it\n"
                  "       rubato trace check FILE   whether a run can follow it\n"
                  "       rubato trace make SHAPE   write one\n"
+                 "       rubato trace from-capacity FILE   write one from a history of devices\n"
                  "Each has its own --help.\n";
     return exit_done;
   }
-  require_choice("action", action, std::vector<std::string>{"show", "check", "make"});
+  require_choice("action", action,
+                 std::vector<std::string>{"show", "check", "make", "from-capacity"});
   if (action == "show") return run(trace_show_table(), show, argc, argv);
   if (action == "check") return run(trace_check_table(), check, argc, argv);
-  return run(trace_make_table(), make, argc, argv);
+  if (action == "make") return run(trace_make_table(), make, argc, argv);
+  return run(trace_from_capacity_table(), from_capacity, argc, argv);
 }
 
 }  // namespace rubato::app

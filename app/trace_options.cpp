@@ -1,6 +1,8 @@
 // See trace_options.hpp.
 #include "app/trace_options.hpp"
 
+#include <utility>
+
 #include "app/plan_options.hpp"
 
 namespace rubato::app {
@@ -24,6 +26,19 @@ Option count_option(std::string name, std::string default_value, std::string des
           .value_name = "N",
           .group = "Shape",
           .description = std::move(description)};
+}
+
+// Where a trace that is made goes.
+std::vector<Option> file_options() {
+  const std::string group = "File";
+  return {{.name = "out",
+           .value_name = "FILE.csv",
+           .group = group,
+           .description = "where to write it (default: standard output)"},
+          {.name = "overwrite",
+           .kind = OptionKind::flag,
+           .group = group,
+           .description = "replace a file that is there"}};
 }
 
 }  // namespace
@@ -51,10 +66,46 @@ OptionTable trace_check_table() {
           options};
 }
 
+OptionTable trace_from_capacity_table() {
+  auto per_device = count_option("samples-per-device", "", "in a batch (required)");
+  auto per_row = count_option("updates-per-row", "1", "of the history");
+  auto least = count_option("least-devices", "1", "rows with fewer are left out");
+  std::vector<Option> options{per_device,
+                              per_row,
+                              least,
+                              {.name = "column",
+                               .value_name = "NAME",
+                               .group = "Shape",
+                               .description = "of the number of devices; default GPUs, TPU_cores,"
+                                              " devices or capacity"}};
+  for (auto& option : file_options()) options.push_back(std::move(option));
+  return {{.command = "trace from-capacity",
+           .summary = "write the trace of a training whose batch follows the number of devices.",
+           .example = "rubato trace from-capacity gpus.csv --samples-per-device 32 --out t.csv",
+           .notes = "FILE.csv has a column time (seconds) and one with the number of devices; the"
+                    " batch of its\nrow is that number times --samples-per-device. Rows without a"
+                    " device are left out.",
+           .positionals = {.names = "FILE.csv", .least = 1, .most = 1}},
+          std::move(options)};
+}
+
 OptionTable trace_make_table() {
   auto seed = count_option("seed", "42", "random-walk: of the walk");
   seed.range = OptionRange::not_negative;
-  const std::string file = "File";
+  std::vector<Option> options{
+      count_option("rows", "", "updates (required)"),
+      count_option("batch-size", "", "constant, doubling, random-walk: the first row's (required)"),
+      {.name = "batch-sizes",
+       .value_name = "N,N,...",
+       .group = "Shape",
+       .description = "steps: each in turn, for equally many rows (required)"},
+      count_option("every", "", "doubling: rows from one doubling to the next (required)"),
+      count_option("most", "", "doubling, random-walk: bound (default 16 times the first)"),
+      count_option("least", "", "random-walk: bound (default one minibatch)"),
+      count_option("minibatch", "32", "random-walk: all batches are multiples of it"),
+      count_option("jump", "4", "random-walk: most minibatches from one row to the next"),
+      seed};
+  for (auto& option : file_options()) options.push_back(std::move(option));
   return {
       {.command = "trace make",
        .summary = "write a trace of a given shape.",
@@ -62,27 +113,7 @@ OptionTable trace_make_table() {
        .notes = "SHAPE is constant, steps, doubling or random-walk; an option named after shapes"
                 " applies to these.",
        .positionals = {.names = "SHAPE", .least = 1, .most = 1}},
-      {count_option("rows", "", "updates (required)"),
-       count_option("batch-size", "",
-                    "constant, doubling, random-walk: the first row's (required)"),
-       {.name = "batch-sizes",
-        .value_name = "N,N,...",
-        .group = "Shape",
-        .description = "steps: each in turn, for equally many rows (required)"},
-       count_option("every", "", "doubling: rows from one doubling to the next (required)"),
-       count_option("most", "", "doubling, random-walk: bound (default 16 times the first)"),
-       count_option("least", "", "random-walk: bound (default one minibatch)"),
-       count_option("minibatch", "32", "random-walk: all batches are multiples of it"),
-       count_option("jump", "4", "random-walk: most minibatches from one row to the next"),
-       seed,
-       {.name = "out",
-        .value_name = "FILE.csv",
-        .group = file,
-        .description = "where to write it (default: standard output)"},
-       {.name = "overwrite",
-        .kind = OptionKind::flag,
-        .group = file,
-        .description = "replace a file that is there"}}};
+      std::move(options)};
 }
 
 }  // namespace rubato::app

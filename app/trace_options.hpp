@@ -1,4 +1,4 @@
-// The option tables of `rubato trace show`, `check` and `make`.
+// The option tables of `rubato trace show`, `check`, `make` and `from-capacity`.
 #pragma once
 
 #include "app/options.hpp"
@@ -8,5 +8,6 @@ namespace rubato::app {
 OptionTable trace_show_table();
 OptionTable trace_check_table();
 OptionTable trace_make_table();
+OptionTable trace_from_capacity_table();
 
 }  // namespace rubato::app

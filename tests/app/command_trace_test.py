@@ -128,5 +128,40 @@ class Make(CommandTest):
                 self.refuse(code, words, "trace", "make", *arguments)
 
 
+class FromCapacity(CommandTest):
+    # Some rows of a recorded history of GPUs on a shared cluster.
+    RECORDED = (",Time,GPUs\n0,1652434464.406314,56\n1,1652434527.406314,48\n"
+                "2,1652434590.406314,53\n3,1652434653.406314,0\n")
+
+    def make(self, *arguments, history=RECORDED):
+        return self.succeed("trace", "from-capacity", self.write("h.csv", history), *arguments)
+
+    def test_batches_follow_the_devices(self):
+        made = self.make("--samples-per-device", 4, "--updates-per-row", 2)
+        self.assertEqual(sizes(made.output), [224, 224, 192, 192, 212, 212])
+        self.assertEqual(made.message, "rubato: 4 rows make 6 updates; "
+                                       "1 rows with too few devices are left out\n")
+
+    def test_the_file_serves_a_run(self):
+        made = self.make("--samples-per-device", 2, "--least-devices", 50, "--out", "t.csv")
+        self.assertEqual(made.output, "")
+        self.assertEqual(sizes((self.directory / "t.csv").read_text()), [112, 106])
+        self.succeed("trace", "check", "t.csv", "--samples", 500)
+
+    def test_refusals(self):
+        history = self.write("h.csv", self.RECORDED)
+        wrong = self.write("w.csv", "time,GPUs\n0,4\n1,four\n")
+        for code, words, arguments in (
+                (64, ["FILE.csv is missing"], []),
+                (64, ["give --samples-per-device N"], [history]),
+                (64, ["--least-devices 57", "the largest has 56"],
+                 [history, "--samples-per-device", 1, "--least-devices", 57]),
+                (65, ["w.csv:3:3:", 'found "four"'], [wrong, "--samples-per-device", 1]),
+                (65, ['one column "TPUs"'], [history, "--samples-per-device", 1, "--column", "TPUs"]),
+                (66, ["nowhere.csv"], ["nowhere.csv", "--samples-per-device", 1])):
+            with self.subTest(arguments=arguments):
+                self.refuse(code, words, "trace", "from-capacity", *arguments)
+
+
 if __name__ == "__main__":
     unittest.main()

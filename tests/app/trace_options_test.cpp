@@ -26,5 +26,13 @@ TEST(TraceOptions, MakeTakesASeedOfZero) {
   EXPECT_THROW(trace_make_table().parse({"constant", "--rows", "0"}), UsageError);
 }
 
+TEST(TraceOptions, FromCapacityTakesOneUpdateARow) {
+  const auto options = trace_from_capacity_table().parse({"h.csv", "--samples-per-device", "4"});
+  EXPECT_EQ(options.integer("updates-per-row"), 1U);
+  EXPECT_EQ(options.integer("least-devices"), 1U);
+  EXPECT_FALSE(options.has_value("out"));
+  EXPECT_THROW(trace_from_capacity_table().parse({"h.csv", "--least-devices", "0"}), UsageError);
+}
+
 }  // namespace
 }  // namespace rubato::app
