@@ -24,7 +24,7 @@ TEST(LaunchEvents, ArePutBehindThoseOfEarlierSupervisors) {
   const TemporaryFile place;
   const std::string directory = place.path() + ".run/deep";
   std::ostringstream people;
-  for (std::uint64_t update : {3, 4}) {
+  for (const std::uint64_t update : {3U, 4U}) {
     LaunchEvents events(directory, people);
     events.add({.name = "failure",
                 .ranks = 1,
