@@ -80,6 +80,14 @@ std::vector<JobProcess> find_job_processes(const std::string& mark) {
   return found;
 }
 
+pid_t find_mpirun(const std::string& mark, pid_t launcher) {
+  for (const auto& process : find_job_processes(mark)) {
+    const std::string name = contents("/proc/" + std::to_string(process.pid) + "/comm");
+    if (name == "mpirun\n" || name == "orterun\n" || name == "mpiexec\n") return process.pid;
+  }
+  return launcher;
+}
+
 bool listens_to(pid_t pid, int signal) {
   const std::string status = contents("/proc/" + std::to_string(pid) + "/status");
   const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(signal - 1);

@@ -19,6 +19,9 @@ struct JobProcess {
 // Those of this user whose environment holds RUBATO_JOB=mark; without zombies and this process.
 std::vector<JobProcess> find_job_processes(const std::string& mark);
 
+// The job's mpirun, where a script has started it; otherwise `launcher`.
+pid_t find_mpirun(const std::string& mark, pid_t launcher);
+
 // Whether the process has a handler for the signal (or ignores or blocks it), so that the signal
 // would not simply end it. False if there is no such process.
 bool listens_to(pid_t pid, int signal);

@@ -42,8 +42,9 @@ class MpiJob {
   MpiJob& operator=(const MpiJob&) = delete;
   ~MpiJob();  // kill()
 
-  pid_t pid() const noexcept { return launcher_.pid(); }  // of mpirun
-  std::vector<pid_t> live_ranks() const;                  // those known on this host
+  pid_t pid() const noexcept { return launcher_.pid(); }      // of mpirun, or of what starts it
+  const std::string& mark() const noexcept { return mark_; }  // find_job_processes() knows it by
+  std::vector<pid_t> live_ranks() const;                      // those known on this host
 
   // Watches the job for `time`, or until the descriptor `wake` is readable. Gives its end once it
   // has one.
