@@ -28,6 +28,7 @@ constexpr std::array commands{
     Command{"train", app::train, "train a model; the global batch size may change at every update"},
     Command{"launch", app::launch,
             "keep a training running: through failures, and as devices change"},
+    Command{"prove", app::prove, "kill a training again and again: its result stays the same"},
     Command{"plan", app::plan, "show which minibatches every rank would run, without running"},
     Command{"trace", app::trace, "show, check or make a batch-size trace"},
     Command{"checkpoint", app::checkpoint, "look into checkpoints"},
