@@ -2,6 +2,9 @@
 // has its default in the library.
 #include "app/run_from_options.hpp"
 
+#include <unistd.h>
+
+#include <cstdio>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -128,6 +131,23 @@ void describe_batches(const Options& options, runtime::RunOptions& run) {
   run.until_progress = options.number_if("until-progress");
 }
 
+// It speaks and acts from a thread of its own, on whichever rank can: MPI may be what hangs.
+runtime::WatchdogOptions watchdog(double hang_timeout_seconds) {
+  const auto print = [](const std::string& line) {
+    std::fputs((line + "\n").c_str(), stderr);  // one write: lines of ranks do not mix
+  };
+  runtime::WatchdogOptions options;
+  options.hang_timeout_seconds = hang_timeout_seconds;
+  options.on_warning = [print](const std::string& sentence) {
+    print("rubato: warning: " + sentence);
+  };
+  options.on_hang = [print](const std::string& sentence) {
+    if (!sentence.empty()) print("rubato: the run hangs: " + sentence);
+    ::_exit(exit_system);
+  };
+  return options;
+}
+
 void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.sum = optim::sum_kind(options.text("sum"));
   run.backend = options.text("backend");
@@ -143,6 +163,7 @@ void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.kept_checkpoints = options.integer("keep");
   run.stop_after_update = options.integer_if("stop-after-update");
   run.max_seconds = options.number_if("max-seconds");
+  run.watchdog = watchdog(options.number("hang-timeout"));
   run.configuration = options.as_ini();
 }
 

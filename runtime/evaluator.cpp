@@ -19,7 +19,7 @@ Evaluator::Evaluator(std::shared_ptr<const data::Dataset> test_set)
     : test_set_(std::move(test_set)) {}
 
 Evaluator::Result Evaluator::evaluate(const collectives::Communicator& communicator,
-                                      nn::Model& model) const {
+                                      nn::Model& model, const Moving& moving) const {
   const std::uint64_t samples = test_set_->size();
   const std::uint64_t batches = (samples + batch_samples - 1) / batch_samples;
   std::vector<double> sums(2 * batches, 0.0);  // loss and correct samples of each batch
@@ -37,7 +37,9 @@ Evaluator::Result Evaluator::evaluate(const collectives::Communicator& communica
     const nn::MinibatchLoss loss = model.evaluate(batch_inputs, batch_labels);
     sums[2 * batch] = loss.loss_sum;
     sums[2 * batch + 1] = static_cast<double>(loss.correct);
+    if (moving) moving(false);
   }
+  if (moving) moving(true);
   communicator.sum(sums);
 
   double loss = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -22,8 +23,11 @@ class Evaluator {
   explicit Evaluator(std::shared_ptr<const data::Dataset> test_set);
 
   // Collective. Batches of 256 samples in file order, batch i on rank i mod R; their sums are added
-  // in order of i.
-  Result evaluate(const collectives::Communicator& communicator, nn::Model& model) const;
+  // in order of i. `moving` is called after each batch, and with `waits` before ranks wait for each
+  // other.
+  using Moving = std::function<void(bool waits)>;
+  Result evaluate(const collectives::Communicator& communicator, nn::Model& model,
+                  const Moving& moving = {}) const;
   std::uint64_t samples() const { return test_set_->size(); }
 
  private:

@@ -46,6 +46,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
     }
     report = skipped_report(update, optimizer_, error.what());
   }
+  beat(update, Phase::summing);  // so it looks to those who wait
   sync_.barrier();
   replica_.use_new_weights();
 
@@ -62,6 +63,7 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
                                            const data::PlannedUpdate* upcoming,
                                            std::uint64_t request) {
   run_substeps(update);
+  beat(update, Phase::summing);
   Summed summed{.sums = sync_.sum(update.batch_size, request)};
   while (!summed.sums.stands) {
     summed.was_repeated = true;
@@ -70,12 +72,14 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
     is_prefetched_ = false;
     prepare_data(update, upcoming);
     run_substeps(update);
+    beat(update, Phase::summing);
     summed.sums = sync_.sum(update.batch_size, request);
   }
   return summed;
 }
 
 StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums) {
+  beat(update, Phase::updating);
   const double epoch_fraction =
       static_cast<double>(update.begin.position) / static_cast<double>(options_.epoch_samples);
   const optim::Position position{.update = static_cast<double>(update.begin.update),
@@ -110,12 +114,18 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
   for (std::size_t slot : data::substeps_of(options_.assignment, topology_.all().rank(),
                                             topology_.all().size(), update.minibatches.size())) {
     const data::Minibatch& minibatch = update.minibatches[slot];
+    beat(update, Phase::loading_data);
     const data::LoadedMinibatch loaded = loader_.next();
+    beat(update, Phase::computing);
     const nn::MinibatchLoss loss = replica_.run(loaded);
     const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit},
                      replica_.gradient());
   }
+}
+
+void TrainStep::beat(const data::PlannedUpdate& update, Phase phase) const {
+  if (options_.heartbeat != nullptr) options_.heartbeat->beat(update.end.update, phase);
 }
 
 void TrainStep::take_audits(const data::PlannedUpdate& update, StepReport& report) {

@@ -12,6 +12,7 @@
 #include "data/trace_plan.hpp"
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
+#include "runtime/heartbeat.hpp"
 #include "runtime/replica.hpp"
 #include "runtime/sample_audit.hpp"
 #include "runtime/step_report.hpp"
@@ -24,9 +25,10 @@ class TrainStep {
     data::Assignment assignment = data::Assignment::blocked;
     std::uint64_t epoch_samples = 0;  // samples that an epoch gives, to tell the position in it
     std::vector<std::string> shadow_rules =
-        {};                        // rules whose rate is reported beside the chosen one
-    bool skips_nonfinite = false;  // leave an update out, instead of failing, where its loss or
-                                   // gradient is not finite
+        {};                          // rules whose rate is reported beside the chosen one
+    bool skips_nonfinite = false;    // leave an update out, instead of failing, where its loss or
+                                     // gradient is not finite
+    Heartbeat* heartbeat = nullptr;  // told what this rank is doing, for a watchdog
   };
 
   TrainStep(const collectives::Topology& topology, Replica& replica, data::Prefetcher& loader,
@@ -43,6 +45,7 @@ class TrainStep {
 
  private:
   std::vector<data::Minibatch> minibatches_of_mine(const data::PlannedUpdate& update) const;
+  void beat(const data::PlannedUpdate& update, Phase phase) const;
   void prepare_data(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
   void run_substeps(const data::PlannedUpdate& update);
   struct Summed {

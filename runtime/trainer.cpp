@@ -61,7 +61,8 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
     : options_(std::move(options)),
       explain_(explain),
       directory_(std::move(opened.directory)),
-      topology_(world) {
+      topology_(world),
+      heartbeat_(topology_) {
   if (options_.output) stop_request_.emplace();
   collectives::agree(
       topology_.all(), [this] { open_inputs(); }, explain_);
@@ -79,7 +80,7 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
   step_ = std::make_unique<TrainStep>(
       topology_, *replica_, *loader_, *sync_, *optimizer_,
       TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules,
-                         options_.skips_nonfinite});
+                         options_.skips_nonfinite, &heartbeat_});
   if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test);
   if (opened.resume) go_on_from(*opened.resume);
 }
@@ -155,6 +156,8 @@ RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
         output->begin();
       },
       explain_);
+  std::optional<Watchdog> watchdog;
+  if (options_.watchdog) watchdog.emplace(heartbeat_, topology_, *options_.watchdog);
   try {
     return train(*output);
   } catch (const RunError&) {  // the same on every rank, as the next one
@@ -186,6 +189,7 @@ RunEnd Trainer::train(RunOutput& output) {
     const bool is_last = !upcoming || has_reached_goal();
     if (is_last) require_finite_weights();
     if (evaluator_ && (update->ends_epoch || is_last)) output.evaluation(evaluate());
+    heartbeat_.beat(cursor_.update, Phase::writing_checkpoint);
     output.checkpoint_if_due(parts());
     end.was_stopped =
         !is_last && (report.request > 0 || options_.stop_after_update == cursor_.update);
@@ -203,6 +207,8 @@ RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_befo
   end.updates = cursor_.update;
   end.samples_per_second =
       static_cast<double>(cursor_.samples - samples_before) / std::max(end.seconds, 1e-9);
+  heartbeat_.beat(cursor_.update,
+                  topology_.all().rank() == 0 ? Phase::writing_checkpoint : Phase::ending);
   collectives::agree(
       topology_.all(),
       [&] {
@@ -234,7 +240,10 @@ std::string Trainer::cause_of_stop() const {
 
 EvaluationReport Trainer::evaluate() {
   const Clock::time_point start = Clock::now();
-  const Evaluator::Result result = evaluator_->evaluate(topology_.all(), replica_->model());
+  const Evaluator::Result result =
+      evaluator_->evaluate(topology_.all(), replica_->model(), [this](bool waits) {
+        heartbeat_.beat(cursor_.update, waits ? Phase::summing : Phase::evaluating);
+      });
   const double position =
       static_cast<double>(cursor_.position) / static_cast<double>(plan_->epoch_samples());
   return {.update = cursor_.update,

@@ -15,6 +15,7 @@
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
 #include "runtime/evaluator.hpp"
+#include "runtime/heartbeat.hpp"
 #include "runtime/replica.hpp"
 #include "runtime/run_directory.hpp"
 #include "runtime/run_options.hpp"
@@ -81,6 +82,7 @@ class Trainer {
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<data::Prefetcher> loader_;
   std::unique_ptr<optim::GradientSync> sync_;
+  Heartbeat heartbeat_;
   std::unique_ptr<TrainStep> step_;
   std::unique_ptr<Evaluator> evaluator_;
   RunFacts facts_;

@@ -94,7 +94,8 @@ class Output(TrainTest):
                       for path in (self.directory / "run").rglob("*") if path.is_file())
         self.assertEqual(left, [
             "checkpoints/ckpt-0.h5", "checkpoints/ckpt-0.h5.sha256", "checkpoints/ckpt-47.h5",
-            "checkpoints/ckpt-47.h5.sha256", "config.ini", "metrics.jsonl"])
+            "checkpoints/ckpt-47.h5.sha256", "checkpoints/latest", "config.ini", "metrics.jsonl",
+            "run.lock", "state.json", "trace.csv"])
         metrics = (self.directory / "run" / "metrics.jsonl").read_text(encoding="utf-8")
         lines = [json.loads(line) for line in metrics.splitlines()]
         self.assertEqual([line["type"] for line in (lines[0], lines[-1])], ["context", "end"])
