@@ -157,7 +157,8 @@ class FromCapacity(CommandTest):
                 (64, ["--least-devices 57", "the largest has 56"],
                  [history, "--samples-per-device", 1, "--least-devices", 57]),
                 (65, ["w.csv:3:3:", 'found "four"'], [wrong, "--samples-per-device", 1]),
-                (65, ['one column "TPUs"'], [history, "--samples-per-device", 1, "--column", "TPUs"]),
+                (65, ['one column "TPUs"'],
+                 [history, "--samples-per-device", 1, "--column", "TPUs"]),
                 (66, ["nowhere.csv"], ["nowhere.csv", "--samples-per-device", 1])):
             with self.subTest(arguments=arguments):
                 self.refuse(code, words, "trace", "from-capacity", *arguments)

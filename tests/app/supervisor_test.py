@@ -1,4 +1,4 @@
-"""rubato launch with a stand-in for mpirun and the training: restarts, rescaling, pauses, signals."""
+"""rubato launch with a stand-in for mpirun and the training: restarts, rescaling, pauses."""
 
 import json
 import os
@@ -174,7 +174,8 @@ class Capacity(SupervisorTest):
         process.terminate()
         self.ends_with(process, 75)
         self.assertEqual([job["ranks"] for job in self.jobs()], [5, 8, 2])
-        self.assertEqual(self.names(), ["start", "rescale", "continue", "pause", "continue", "stop"])
+        self.assertEqual(self.names(),
+                         ["start", "rescale", "continue", "pause", "continue", "stop"])
 
 
 class Stopping(SupervisorTest):
