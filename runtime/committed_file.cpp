@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -136,18 +137,25 @@ void write_checksum_file(TemporaryFile& temporary, const std::string& text) {
   temporary.flush();
 }
 
-// Block by block, so that the disk takes one while the next is hashed. Returns the digest.
-std::string write_and_hash(TemporaryFile& temporary, std::span<const std::byte> bytes) {
+// The digest, computed on another thread if there is enough to do for one: hashing takes about as
+// long as writing, and need not be waited for.
+std::future<std::string> start_hashing(std::span<const std::byte> bytes) {
+  constexpr std::size_t enough_for_a_thread = std::size_t{1} << 20U;
+  const auto policy = bytes.size() < enough_for_a_thread
+                          ? std::launch::deferred
+                          : std::launch::async | std::launch::deferred;  // if there is no thread
+  return std::async(policy, [bytes] { return sha256(bytes); });
+}
+
+// Block by block, so that the disk takes one while the next is copied to the kernel.
+void write_blocks(TemporaryFile& temporary, std::span<const std::byte> bytes) {
   constexpr std::size_t block_bytes = std::size_t{4} << 20U;
-  Sha256 hash;
   while (!bytes.empty()) {
     const auto block = bytes.first(std::min(block_bytes, bytes.size()));
     temporary.write(block);
-    hash.add(block);
     bytes = bytes.subspan(block.size());
   }
   temporary.flush();
-  return hash.hexadecimal();
 }
 
 }  // namespace
@@ -170,9 +178,10 @@ void commit_file_with_checksum(const std::filesystem::path& file, std::span<cons
   const std::string name = file.filename().string();
   const Directory directory(directory_of(file));
   TemporaryFile temporary(directory, name, bytes.size());
-  const std::string digest = write_and_hash(temporary, bytes);
+  std::future<std::string> digest = start_hashing(bytes);
+  write_blocks(temporary, bytes);
   const std::optional<std::string> replaced = digest_in_place(file);
-  const std::string checksum_text = text_of(digest, name, replaced);
+  const std::string checksum_text = text_of(digest.get(), name, replaced);
   TemporaryFile checksum_file(directory, checksum_file_of(name).string(), checksum_text.size());
   write_checksum_file(checksum_file, checksum_text);
   if (before_placing) before_placing();

@@ -43,11 +43,11 @@ def newest_good(runs):
 
 
 class Call:
-    """A system call: its name, that it is the number-th of this name, and what it was about."""
+    """A system call: its name, that it is its thread's number-th of it, and what it was about."""
 
     def __init__(self, line, counts):
-        self.name = re.match(r"(?:\d+ +)?(\w+)\(", line)[1]
-        self.number = counts[self.name] = counts.get(self.name, 0) + 1
+        thread, self.name = re.match(r"(\d+) +(\w+)\(", line).groups()
+        self.number = counts[thread, self.name] = counts.get((thread, self.name), 0) + 1
         self.result = int(re.search(r"\) += (-?\d+)", line)[1])
         strings = re.findall(r'"((?:\\x[0-9a-f]{2})*)"', line)
         self.strings = [bytes.fromhex(text.replace("\\x", "")) for text in strings]
@@ -65,6 +65,19 @@ class Call:
         return f"{self.name} number {self.number} of {' '.join(map(os.path.basename, self.paths))}"
 
 
+def whole_lines(lines):
+    """Joins what strace splits where two threads take turns."""
+    begun = {}
+    for line in lines:
+        thread = line.split()[0]
+        if "<unfinished" in line:
+            begun[thread] = line[:line.index("<unfinished")]
+        elif " resumed>" in line:
+            yield begun.pop(thread) + line[line.index(" resumed>") + len(" resumed>"):]
+        else:
+            yield line
+
+
 def traced(command, log, *injections):
     inject = [option for injection in injections for option in ("-e", f"inject={injection}")]
     return subprocess.run(
@@ -79,7 +92,8 @@ def recorded_calls(run, update, seed, values=VALUES):
     done = traced(commit_command(run, update, seed, values), log)
     assert done.returncode == 0, done.stderr
     counts = {}
-    calls = [Call(line, counts) for line in log.read_text().splitlines() if " = " in line]
+    lines = whole_lines(log.read_text().splitlines())
+    calls = [Call(line, counts) for line in lines if " = " in line]
     return [call for call in calls if any(path.startswith(str(run)) for path in call.paths)]
 
 
