@@ -141,6 +141,7 @@ runtime::WatchdogOptions watchdog(double hang_timeout_seconds) {
   options.on_warning = [print](const std::string& sentence) {
     print("rubato: warning: " + sentence);
   };
+  options.on_straggler = options.on_warning;
   options.on_hang = [print](const std::string& sentence) {
     if (!sentence.empty()) print("rubato: the run hangs: " + sentence);
     ::_exit(exit_system);
