@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -51,7 +52,8 @@ class RunsDirectory {
   const fs::path& path() const noexcept { return path_; }
 
   void end(bool is_equal) const {
-    if (is_temporary_ && is_equal) {
+    if (!is_temporary_) return;
+    if (is_equal) {
       std::error_code ignored;
       fs::remove_all(path_, ignored);
     } else {
@@ -109,10 +111,8 @@ class Prover {
     if (const int code = run_killed(kills); code != exit_done) return code;
     if (proof_.broken_promise.empty()) proof_.comparison = compare_runs(straight_, killed_);
     plan_.wants_json ? print_as_json(std::cout, proof_) : print_verdict(std::cout, proof_);
-    return is_equal() ? exit_done : exit_internal;
+    return proof_.is_equal() ? exit_done : exit_internal;
   }
-
-  bool is_equal() const { return proof_.is_equal(); }
 
  private:
   int run_straight() {

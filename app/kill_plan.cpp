@@ -10,6 +10,7 @@
 namespace rubato::app {
 namespace {
 
+constexpr std::uint64_t slow_stretches = 2;
 constexpr double longest_delay = 0.8;  // mpirun needs 0.2 s to 1 s before the first update
 
 using Random = std::mt19937_64;
@@ -86,10 +87,11 @@ std::vector<Kill> draw_kills(const KillDraw& draw) {
     const auto begin = i * draw.updates / draw.kills;
     const auto end = (i + 1) * draw.updates / draw.kills;
     const auto latest = draw.updates - (draw.kills - i);  // leaves an update to each kill to come
+    const auto stop_stretch = draw.is_fast ? i : i + slow_stretches;
     Kill kill{.way = way_deck.deal(), .ranks = rank_deck.deal()};
     kill.moment = moment_for(kill.way, moment_deck.deal());
     kill.update = std::min(begin + 1 + random() % (end - begin), latest);
-    kill.stop_update = draw.is_fast ? std::min(end, latest) : latest;
+    kill.stop_update = std::min((stop_stretch + 1) * draw.updates / draw.kills, latest);
     if (kill.way == KillWay::planned) kill.stop_update = kill.update;
     kill.delay_seconds = static_cast<double>(random() % 1000) / 1000 * longest_delay;
     kill.victim = random();

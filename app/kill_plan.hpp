@@ -2,9 +2,10 @@
 //
 // The run's updates are cut into as many equal stretches as there are kills, and each stretch has
 // its kill somewhere within. Ways, moments and numbers of ranks are dealt like cards, deck after
-// deck, so that a few kills already show all of them. Every start is also told to stop by itself
-// before it leaves too few updates for the kills to come: at the end of its stretch where the run
-// is too fast to be hit (a stretch takes no longer than a signal), else as late as possible.
+// deck, so that a few kills already show all of them. Every start is also told to stop by itself,
+// since some signals take seconds to work: two stretches later, or at the end of its own stretch
+// where the run is too fast to be hit (a stretch takes no longer than a signal). An update is left
+// to each kill to come.
 #pragma once
 
 #include <cstdint>

@@ -37,6 +37,8 @@ std::vector<int> expected_codes(const KillRecord& record) {
       codes = {exit_of_signalled_mpirun};
       // Before it has its handler, it dies of the signal.
       if (record.kill.moment == KillMoment::at_start) codes.push_back(128 + SIGTERM);
+      // It ends the ranks of one host before those of others, and is not waited for then.
+      if (record.had_dead_ranks) codes.push_back(128 + SIGKILL);
       break;
     case KillWay::stop:
     case KillWay::planned:
@@ -112,6 +114,7 @@ KillRecord KilledRun::start_and_kill(const Kill& kill) {
   follower.look();
   record.has_stopped_first = killed.has_stopped_first;
   record.is_stuck = killed.is_stuck;
+  record.had_dead_ranks = killed.end.had_dead_ranks;
   record.exit_code = killed.end.exit_code;
   record.resumed_from = follower.resumed_from();
   record.at_update = follower.update();

@@ -37,6 +37,7 @@ struct KillRecord {
   std::vector<std::string> damaged{};           // newer checkpoints that are not good, and why
   bool has_stopped_first = false;               // at its stop_update, before its kill
   bool is_stuck = false;                        // it did not end within a minute of its kill
+  bool had_dead_ranks = false;                  // MpiJob ended mpirun
   int exit_code = 0;                            // of mpirun
   double seconds = 0;                           // from the start until nothing was left
 

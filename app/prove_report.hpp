@@ -19,10 +19,10 @@ struct Proof {
   std::uint64_t updates = 0;  // of the straight run
   bool is_fast = false;       // kills are partly planned stops
   std::uint64_t checkpoint_every = 1;
-  std::vector<KillRecord> kills;
+  std::vector<KillRecord> kills{};
   std::uint64_t last_ranks = 1;  // of the start that came to the end
-  std::string broken_promise;    // a clause, with the kill's number; then nothing is compared
-  RunComparison comparison;
+  std::string broken_promise{};  // a clause, with the kill's number; then nothing is compared
+  RunComparison comparison{};
 
   bool is_equal() const { return broken_promise.empty() && comparison.first_difference.empty(); }
 };
