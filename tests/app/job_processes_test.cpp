@@ -17,11 +17,12 @@ namespace {
 // `sleep` with the given words in its environment, until the end of the test.
 class Sleeper {
  public:
-  explicit Sleeper(const std::string& mark, bool is_rank) : pid_(::fork()) {
+  Sleeper(const std::string& mark, bool is_rank, const std::string& program = "sleep")
+      : pid_(::fork()) {
     if (pid_ != 0) return;
     ::setenv(job_mark_variable, mark.c_str(), 1);
     if (is_rank) ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
-    ::execlp("sleep", "sleep", "60", nullptr);
+    ::execlp(program.c_str(), "sleep", "60", nullptr);
     ::_exit(127);
   }
   Sleeper(const Sleeper&) = delete;
@@ -62,6 +63,19 @@ TEST(JobProcesses, AreThoseWithTheWholeMark) {
   siginfo_t end{};
   ::waitid(P_PID, static_cast<id_t>(rank.pid()), &end, WEXITED | WNOWAIT);
   EXPECT_EQ(find_job_processes(mark).size(), 1U) << "a zombie is no process of the job";
+}
+
+TEST(JobProcesses, IncludeMpirunBehindAScript) {
+  const std::string mark = "find-mpirun-test-" + std::to_string(::getpid());
+  const std::string mpirun = "/tmp/" + mark + "/mpirun";
+  ASSERT_EQ(::system(("mkdir /tmp/" + mark + " && cp $(command -v sleep) " + mpirun).c_str()), 0);
+  const Sleeper script(mark, /*is_rank=*/false);
+  ASSERT_EQ(found_within_a_second(mark, 1).size(), 1U);
+  EXPECT_EQ(find_mpirun(mark, script.pid()), script.pid()) << "there is no mpirun";
+  const Sleeper started(mark, /*is_rank=*/false, mpirun);
+  ASSERT_EQ(found_within_a_second(mark, 2).size(), 2U);
+  EXPECT_EQ(find_mpirun(mark, script.pid()), started.pid());
+  ::system(("rm -r /tmp/" + mark).c_str());
 }
 
 TEST(JobProcesses, ListenToASignalOnceTheyHaveAHandler) {
