@@ -1,6 +1,7 @@
 #!/bin/bash
 # The main job in a few seconds: train the handwritten digits while the batch size grows, on two
-# ranks; then again on one and on three, and compare the results bit for bit.
+# ranks; then again on one and on three, and compare the results bit for bit; then once more, killed
+# on the way and resumed on other ranks.
 #
 #   examples/demo.sh [RUBATO]        RUBATO: the command, default build/release/app/rubato
 set -euo pipefail
@@ -38,3 +39,9 @@ if [ "${digests[0]}" != "${digests[1]}" ] || [ "${digests[1]}" != "${digests[2]}
   exit 70
 fi
 echo "Equal: ranks change the speed, never the result."
+
+echo
+prove=(prove --kills 2 --ranks 1,3,2 --straight-ranks 2 --seed 5)
+echo "And killed half-way, twice, and resumed on other ranks:"
+echo "\$ rubato ${prove[*]} -- ${run[*]:1}"
+"$rubato" "${prove[@]}" -- "${run[@]:1}"
