@@ -1,9 +1,9 @@
 # Several hosts that this machine pretends to be; sourced by run_on_hosts.sh and run_on_slurm.sh.
 #
 # A host is a network namespace with an address and a name of its own (host0, host1, ...), and all
-# hang on one bridge. The functions read $hosts, their number, and $rate, that of each link or empty.
-# They change mounts and network, so they are called in namespaces made for them, and all vanishes
-# with the process, however it ends.
+# hang on one bridge. The functions read $hosts, their number, and $rate, that of each link, or
+# empty. They change mounts and network, so they are called in namespaces made for them, and all
+# vanishes with the process, however it ends.
 readonly network=10.83.0 # of the virtual hosts; invisible outside
 
 skip() {
