@@ -21,7 +21,8 @@ import tempfile
 import time
 
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+               "OMPI_MCA_rmaps_base_oversubscribe": "1",
+               "OMPI_MCA_hwloc_base_binding_policy": "none"}
 SMALL = ["--data", "fashion-mnist", "--model", "mnist", "--batch-size", "64", "--epochs", "100",
          "--checkpoint-every", "200", "--lr", "0.01"]
 LARGE = ["--data", "fashion-mnist", "--model", "mlp:3584,3584,2560", "--batch-size", "512",

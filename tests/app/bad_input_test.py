@@ -15,7 +15,8 @@ class BadOptions(CommandTest):
     def test_misspelt_names_are_answered_with_the_nearest_one(self):
         for words, arguments in (
                 (['unknown command "plam"', 'did you mean "plan"?'], ["plam"]),
-                (['unknown command "frobnicate" (valid: train, plan,'], ["frobnicate"]),
+                (['unknown command "frobnicate" (valid: train, launch, prove, plan,'],
+                 ["frobnicate"]),
                 (["unknown option --smaples; did you mean --samples?"], ["plan", "--smaples", 3]),
                 (["unknown option --mini; see `rubato plan --help`"], ["plan", "--mini", 3]),
                 (["unknown option --rank;", "--ranks?"], ["plan", "--rank=3"]),
@@ -53,7 +54,7 @@ class BadOptions(CommandTest):
                 (["--indices perhaps: expected true or false"], [*PLAN, "--indices=perhaps"]),
                 (["trace show: FILE is missing"], ["trace", "show"]),
                 (['unexpected argument "b.csv"'], ["trace", "show", "a.csv", "b.csv"]),
-                (["show, check or make"], ["trace"])):
+                (["show, check, make or from-capacity"], ["trace"])):
             with self.subTest(arguments=arguments):
                 self.refuse(64, words, *arguments)
 

@@ -75,8 +75,8 @@ class Continuation(ResumeTest):
         self.assertEqual(self.digest("run"), self.digest("straight"))
 
     def test_after_a_signal_to_mpirun_and_with_a_code_of_ones_own(self):
-        command = command_line([*RUN, "--trace-end", "repeat-last", "--epochs", 2000, "--out", "run",
-                                "--preempt-exit-code", 99], ranks=2)
+        command = command_line([*RUN, "--trace-end", "repeat-last", "--epochs", 2000, "--out",
+                                "run", "--preempt-exit-code", 99], ranks=2)
         with subprocess.Popen(command, cwd=self.directory, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as process:
             self.wait_for_updates()
@@ -146,7 +146,11 @@ class Refusals(ResumeTest):
                             *RESUME)
             finally:
                 process.kill()
-        # A lock whose holder is dead is no lock.
+        # A lock whose holder is dead is no lock. (It outlives mpirun by a moment.)
+        deadline = time.monotonic() + 30
+        while os.path.exists(f"/proc/{state['pid']}"):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
         self.stop(2, *RUN, "--out", "run", "--overwrite", ranks=1)
 
     def test_of_damaged_checkpoints_until_a_good_one_is_found(self):

@@ -1,0 +1,89 @@
+// What a run leaves while it goes on: which checkpoints, and what it says where one cannot be
+// written.
+#include "runtime/run_output.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/runtime/resumed_run.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AfterUpdate;
+using ::testing::HasSubstr;
+
+class RunOutputTest : public testing::ResumedRunTest {
+ protected:
+  std::vector<std::uint64_t> stored() const {
+    std::vector<std::uint64_t> updates;
+    for (const auto& one : stored_checkpoints(directory / "run")) updates.push_back(one.update);
+    return updates;
+  }
+};
+
+TEST_F(RunOutputTest, KeepsTheLastCheckpointsAndTheFirst) {
+  RunOptions options = uneven_run();
+  options.checkpoint_every = 2;
+  options.kept_checkpoints = 2;
+  go_on(options, world.size(), 7);
+  if (world.rank() == 0) {
+    EXPECT_EQ(stored(), (std::vector<std::uint64_t>{7, 6, 0}));
+  }
+  go_on(options, world.size(), std::nullopt);
+  if (world.rank() == 0) {
+    EXPECT_EQ(stored(), (std::vector<std::uint64_t>{12, 10, 0}));
+  }
+}
+
+TEST_F(RunOutputTest, WithoutAnIntervalAShortRunHasTheFirstAndTheLast) {
+  go_on(uneven_run(), world.size(), std::nullopt);
+  if (world.rank() == 0) {
+    EXPECT_EQ(stored(), (std::vector<std::uint64_t>{12, 0}));
+  }
+}
+
+// Where checkpoints cannot be written, training goes on; what is missing at the end is an error.
+TEST_F(RunOutputTest, AnOutageOfTheDiskIsAWarningUntilTheEnd) {
+  const fs::path checkpoints = directory / "run" / "checkpoints";
+  for (const std::uint64_t repaired_after : {8U, 99U}) {
+    AfterUpdate log([&](std::uint64_t update) {
+      if (update == 2) {
+        fs::rename(checkpoints, directory / "away");
+        std::ofstream(checkpoints) << "in the way";
+      } else if (update == repaired_after) {
+        fs::remove(checkpoints);
+        fs::rename(directory / "away", checkpoints);
+      }
+    });
+    RunOptions options = uneven_run();
+    options.checkpoint_every = 1;
+    std::string failure;
+    try {
+      EXPECT_EQ(go_on(options, world.size(), std::nullopt, {&log}).updates, 12U);
+    } catch (const collectives::AgreedFailure& error) {
+      failure = error.what();
+      world.barrier();
+    }
+    EXPECT_EQ(failure.empty(), repaired_after == 8) << failure;
+    if (world.rank() == 0) {
+      ASSERT_FALSE(log.warnings.empty());
+      EXPECT_THAT(log.warnings[0], HasSubstr("checkpoints"));
+      if (failure.empty()) {
+        EXPECT_EQ(stored_checkpoints(directory / "run").front().update, 12U);
+      }
+      fs::remove_all(directory / "run");
+      fs::remove_all(directory / "away");
+    }
+    world.barrier();
+  }
+}
+
+}  // namespace
+}  // namespace rubato::runtime
