@@ -15,9 +15,10 @@ namespace {
 constexpr int way_width = 34;
 
 std::string description(const KillRecord& record) {
+  const auto way = name_of(record.kill.way);
+  if (record.has_stopped_first) return "stopped before " + way;
   const auto moment = name_of(record.kill.moment);
-  std::string text = name_of(record.kill.way) + (moment.empty() ? "" : " " + moment);
-  return record.has_stopped_first ? text + ", stopped before" : text;
+  return moment.empty() ? way : way + " " + moment;
 }
 
 std::string fixed(double number, int digits) {

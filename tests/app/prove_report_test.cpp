@@ -45,6 +45,16 @@ TEST(ProveReport, HasALineForEachKill) {
       "   2  SIGUSR1 to mpirun while saving        3      15      30       0    75      1.2\n");
 }
 
+TEST(ProveReport, SaysThatAStartStoppedBeforeItsKill) {
+  auto record = proof().kills[1];
+  record.has_stopped_first = true;
+  std::ostringstream out;
+  print_kill(out, 2, record);
+  EXPECT_EQ(
+      out.str(),
+      "   2  stopped before SIGUSR1 to mpirun      3      15      30       0    75      1.2\n");
+}
+
 TEST(ProveReport, SaysHowToRepeatTheKills) {
   std::ostringstream out;
   print_straight_run(out, proof());
