@@ -8,6 +8,7 @@ Slurm's own notice before the time limit comes with a minute's tolerance, so the
 signal themselves, as it would: to the batch script alone.
 """
 
+import contextlib
 import json
 import os
 import pathlib
@@ -51,10 +52,11 @@ def digest(directory):
 
 
 class Job:
-    def __init__(self, name, updates=UPDATES, checkpoint_every=10):
+    def __init__(self, name, updates=UPDATES, checkpoint_every=10, **environment):
         self.directory = SHARED / name
         self.log_file = SHARED / f"{name}.log"
-        self.id = output_of("sbatch", "--parsable", f"--output={self.log_file}",
+        self.id = output_of("env", *[f"{name}={value}" for name, value in environment.items()],
+                            "sbatch", "--parsable", f"--output={self.log_file}",
                             TEMPLATE, self.directory, *RUN, f"--updates={updates}",
                             f"--checkpoint-every={checkpoint_every}")
 
@@ -100,8 +102,12 @@ class Job:
         file = self.directory / "state.json"
         return json.loads(file.read_text()) if file.exists() else {}
 
-    def kill_rank(self):
-        os.kill(self.state()["pid"], signal.SIGKILL)
+    def kill_rank(self, rank):
+        marks = {f"SLURM_JOB_ID={self.id}", f"SLURM_PROCID={rank}"}
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+                if marks <= set((process / "environ").read_text(errors="replace").split("\0")):
+                    os.kill(int(process.name), signal.SIGKILL)
 
 
 class TrainTemplate(unittest.TestCase):
@@ -165,7 +171,7 @@ class TrainTemplate(unittest.TestCase):
     def test_the_death_of_a_rank_ends_the_start_and_not_the_run(self):
         job = Job("death")
         job.wait_for_updates(20)
-        job.kill_rank()
+        job.kill_rank(3)  # on the other host: the death of one beside srun ends the job without -K1
         killed = time.monotonic()
         wait_until("the start's end", lambda: "start 0: ended with code 137" in job.log())
         seconds = time.monotonic() - killed
@@ -177,12 +183,17 @@ class TrainTemplate(unittest.TestCase):
     def test_a_run_that_dies_without_a_new_checkpoint_is_not_tried_again(self):
         job = Job("no_progress", updates=ENDLESS, checkpoint_every=ENDLESS)
         wait_until("its beginning", lambda: job.state().get("state") == "running")
-        job.kill_rank()
+        job.kill_rank(3)
         self.expect_end(job, code=137)
         self.assertIn("not queued again: this start has left no new checkpoint", job.log())
 
     def test_a_stop_before_the_ranks_listen_is_not_lost(self):
-        job = Job("early", updates=ENDLESS)
+        late_srun = SHARED / "late/srun"  # loses the first signal, as srun itself does for a moment
+        late_srun.parent.mkdir()
+        late_srun.write_text("#!/bin/bash\n"
+                             "trap '' USR1; sleep 3; trap - USR1; exec /usr/bin/srun \"$@\"\n")
+        late_srun.chmod(0o755)
+        job = Job("early", updates=ENDLESS, PATH=f"{late_srun.parent}:{os.environ['PATH']}")
         job.wait_for_start(0)
         job.ask_to_stop()
         job.wait_for_start(1)
