@@ -1,6 +1,7 @@
 """How long it takes to train again after a rank has died, and what checkpoints cost an epoch.
 
 usage: recovery.py --rubato build/release/app/rubato [--rounds 5] [--ranks 2] [--skip-epoch]
+                   [--skip-kills]
 
 The first part trains `mnist` on Fashion-MNIST under `rubato launch`, and again under plain mpirun,
 and kills a rank. Counted from the kill: until no rank of the job lives, and until an update is
@@ -26,7 +27,7 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
 SMALL = ["--data", "fashion-mnist", "--model", "mnist", "--batch-size", "64", "--epochs", "100",
          "--checkpoint-every", "200", "--lr", "0.01"]
 LARGE = ["--data", "fashion-mnist", "--model", "mlp:3584,3584,2560", "--batch-size", "512",
-         "--epochs", "1", "--lr", "0.01"]
+         "--minibatch", "256", "--epochs", "1", "--lr", "0.01"]
 UPDATES_OF_LARGE = 117  # an epoch of 60000 samples
 CHECKPOINTS = 5
 
@@ -125,15 +126,7 @@ def compare_epochs(rubato, ranks, rounds):
           f"still for {1000 * statistics.median(stalls):.0f} ms at each", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rubato", required=True, help="the program, from a release build")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--skip-epoch", action="store_true", help="the first part only")
-    options = parser.parse_args()
-    print(f"# {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}, medians of {options.rounds}")
+def measure_kills(options):
     for name, launcher in (("mpirun", ["mpirun", "-q", "-n", str(options.ranks), options.rubato,
                                        "train", *SMALL]),
                            ("rubato launch", [options.rubato, "launch", "--ranks",
@@ -150,10 +143,23 @@ def main():
             text += (f", a new update is done after {statistics.median(again):.2f} s "
                      f"({min(again):.2f} ... {max(again):.2f})")
         print(text, flush=True)
-    if options.skip_epoch:
-        return
-    for ranks in sorted({1, options.ranks}):
-        compare_epochs(options.rubato, ranks, options.rounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rubato", required=True, help="the program, from a release build")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--skip-epoch", action="store_true", help="the first part only")
+    parser.add_argument("--skip-kills", action="store_true", help="the second part only")
+    options = parser.parse_args()
+    print(f"# {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}, medians of {options.rounds}")
+    if not options.skip_kills:
+        measure_kills(options)
+    if not options.skip_epoch:
+        for ranks in sorted({1, options.ranks}):
+            compare_epochs(options.rubato, ranks, options.rounds)
 
 
 if __name__ == "__main__":
