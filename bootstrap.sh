@@ -65,7 +65,10 @@ readonly build_packages=(
   librandom123-dev                    # counter-based random numbers
   libboost-program-options-dev        # command line
 )
-readonly test_packages=(libgtest-dev libgmock-dev python3 iproute2) # the last for several hosts
+readonly test_packages=(
+  libgtest-dev libgmock-dev python3
+  iproute2 strace                     # several hosts on one machine; faults in system calls
+)
 readonly check_packages=(clang clang-format libclang-rt-14-dev llvm)
 readonly bench_packages=(libbenchmark-dev)
 
