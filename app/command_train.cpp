@@ -1,9 +1,11 @@
 // rubato train: options to a run, and the run's reports to the terminal.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -130,8 +132,9 @@ int report_stop(const collectives::Communicator& world, const runtime::RunEnd& e
 }
 
 int train_on(const collectives::Communicator& world, const OptionTable& table, int argc,
-             char** argv) {
+             char** argv, const runtime::StopRequest* stop_request) {
   Prepared prepared = prepare(world, table, argc, argv);
+  prepared.run.stop_request = stop_request;
   const Options& options = *prepared.options;
   runtime::Trainer trainer(world, prepared.run, explain, std::move(prepared.opened));
   if (trainer.is_finished()) {
@@ -150,6 +153,12 @@ int train_on(const collectives::Communicator& world, const OptionTable& table, i
   return end.was_stopped ? report_stop(world, end, options) : exit_done;
 }
 
+bool writes_to_a_directory(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+    return word == "--out" || word.substr(0, 6) == "--out=";
+  });
+}
+
 }  // namespace
 
 int train(int argc, char** argv) {
@@ -158,9 +167,14 @@ int train(int argc, char** argv) {
     std::cout << table.help();
     return exit_done;
   }
+  // From before MPI starts until after it has ended, so that no signal comes too early or too late.
+  // A run that writes nothing has nothing to stop for: there a signal ends it.
+  std::optional<runtime::StopRequest> stop_request;
+  if (writes_to_a_directory(argc, argv)) stop_request.emplace();
+  const auto* const stop = stop_request ? &*stop_request : nullptr;
   return collectives::run_session(
       argc, argv,
-      [&](collectives::Communicator& world) { return train_on(world, table, argc, argv); },
+      [&](collectives::Communicator& world) { return train_on(world, table, argc, argv, stop); },
       explain);
 }
 

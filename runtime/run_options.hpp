@@ -17,6 +17,7 @@
 #include "optim/gradient_accumulator.hpp"
 #include "optim/learning_rate_schedule.hpp"
 #include "optim/optimizer.hpp"
+#include "runtime/stop_request.hpp"
 #include "runtime/watchdog.hpp"
 
 namespace rubato::runtime {
@@ -61,6 +62,7 @@ struct RunOptions {
   std::size_t kept_checkpoints = 3;               // besides that of update 0
   std::optional<std::uint64_t> stop_after_update;
   std::optional<double> max_seconds;  // stop then
+  const StopRequest* stop_request = nullptr;  // signals that stop the run; must outlive it
   std::optional<WatchdogOptions> watchdog;
   std::string configuration;  // the text of DIR/config.ini
 };

@@ -63,7 +63,6 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
       directory_(std::move(opened.directory)),
       topology_(world),
       heartbeat_(topology_) {
-  if (options_.output) stop_request_.emplace();
   collectives::agree(
       topology_.all(), [this] { open_inputs(); }, explain_);
   require_same_everywhere();
@@ -226,13 +225,15 @@ RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_befo
 }
 
 bool Trainer::wants_to_stop() const {
-  if (stop_request_ && stop_request_->is_requested()) return true;
+  if (options_.stop_request != nullptr && options_.stop_request->is_requested()) return true;
   return options_.max_seconds && seconds_since(start_) >= *options_.max_seconds;
 }
 
 std::string Trainer::cause_of_stop() const {
   if (options_.stop_after_update == cursor_.update) return "--stop-after-update";
-  if (stop_request_ && stop_request_->is_requested()) return stop_request_->cause();
+  if (options_.stop_request != nullptr && options_.stop_request->is_requested()) {
+    return options_.stop_request->cause();
+  }
   return options_.max_seconds && seconds_since(start_) >= *options_.max_seconds
              ? "--max-seconds"
              : "a signal to another rank";

@@ -21,7 +21,6 @@
 #include "runtime/run_options.hpp"
 #include "runtime/run_output.hpp"
 #include "runtime/state_transfer.hpp"
-#include "runtime/stop_request.hpp"
 #include "runtime/train_step.hpp"
 #include "runtime/training_state.hpp"
 
@@ -41,7 +40,7 @@ class Trainer {
   ~Trainer();
 
   // Collective. Trains to the end, or until it is asked to stop: by a signal to any rank
-  // (stop_request.hpp, where there is an output directory), by options.max_seconds or
+  // (options.stop_request), by options.max_seconds or
   // stop_after_update. `logs` are told on rank 0; the metrics file joins them if there is an output
   // directory.
   RunEnd run(const std::vector<RunLog*>& logs);
@@ -73,7 +72,6 @@ class Trainer {
   RunOptions options_;
   collectives::Explain explain_;
   std::unique_ptr<RunDirectory> directory_;  // of rank 0
-  std::optional<StopRequest> stop_request_;
   collectives::Topology topology_;
   data::DataSource source_;
   std::optional<data::TracePlan> plan_;

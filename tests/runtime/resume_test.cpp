@@ -88,7 +88,9 @@ TEST_F(ResumeTest, ForConvolutionsBatchNormDropoutAndSchedulesInProgress) {
 }
 
 TEST_F(ResumeTest, ASignalToOneRankStopsAllAfterTheSameUpdate) {
-  const RunOptions options = uneven_run();
+  const StopRequest stop;
+  RunOptions options = uneven_run();
+  options.stop_request = &stop;
   AfterUpdate signal([](std::uint64_t update) {
     if (update == 3) std::raise(SIGUSR1);
   });
