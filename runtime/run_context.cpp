@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <iomanip>
 #include <limits>
 #include <numeric>
@@ -17,6 +16,7 @@
 #include "data/errors.hpp"
 #include "nn/backend.hpp"
 #include "runtime/sha256.hpp"
+#include "runtime/utc_time.hpp"
 #include "runtime/version.hpp"
 
 namespace rubato::runtime {
@@ -82,15 +82,6 @@ std::string mathematics_digest() {
   return sha256(std::as_bytes(std::span<const double>(results)));
 }
 
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::string text(sizeof "2000-01-01T00:00:00Z", '\0');
-  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
-  return text;
-}
-
 }  // namespace
 
 std::vector<ContextEntry> run_context(const RunOptions& options,
@@ -102,7 +93,7 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
           {"build_type", std::string(build_type)},
           {"flags", std::string(flags)},
           {"kernels", describe_kernels(options)},
-          {"started", now_utc()},
+          {"started", utc_time()},
           {"hosts", joined(topology.hosts())},
           {"ranks_per_host", joined(topology.ranks_per_node())},
           {"data", source.name},
