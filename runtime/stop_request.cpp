@@ -18,10 +18,12 @@ struct StopSignal {
   const char* name;
   bool ends_when_repeated;
 };
-constexpr std::array<StopSignal, 4> stop_signals{{{SIGUSR1, "SIGUSR1", false},
+constexpr std::array<StopSignal, 5> stop_signals{{{SIGUSR1, "SIGUSR1", false},
                                                   {SIGUSR2, "SIGUSR2", false},
                                                   {SIGTERM, "SIGTERM", true},
-                                                  {SIGINT, "SIGINT", true}}};
+                                                  {SIGINT, "SIGINT", true},
+                                                  {SIGHUP, "SIGHUP", false}}};
+constexpr std::size_t stack_bytes = 64 * 1024;  // the registers of AVX-512 alone take 3 KiB
 
 constexpr std::int64_t milliseconds = 1'000'000;  // in nanoseconds
 constexpr std::int64_t same_request = 100 * milliseconds;
@@ -69,20 +71,25 @@ void set_action(int number, const struct sigaction& action, struct sigaction* fo
 
 }  // namespace
 
-StopRequest::StopRequest() {
+StopRequest::StopRequest() : stack_(std::make_unique<std::byte[]>(stack_bytes)) {
   if (is_installed.exchange(true)) {
     throw std::logic_error("StopRequest: there is one already in this process");
   }
   first_signal.store(0);
   last_order.store(never);
+  const stack_t stack{.ss_sp = stack_.get(), .ss_flags = 0, .ss_size = stack_bytes};
+  if (::sigaltstack(&stack, &former_stack_) != 0) {
+    throw std::system_error(errno, std::generic_category(), "sigaltstack");
+  }
   for (std::size_t i = 0; i < stop_signals.size(); ++i) {
     const StopSignal& stop = stop_signals[i];
     struct sigaction action {};
     action.sa_handler = stop.ends_when_repeated ? note_order : note_request;
-    action.sa_flags = SA_RESTART;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
     set_action(stop.number, action, &former_[i]);
-    if (stop.number == SIGINT && former_[i].sa_handler == SIG_IGN) {
+    const bool may_be_ignored = stop.number == SIGINT || stop.number == SIGHUP;
+    if (may_be_ignored && former_[i].sa_handler == SIG_IGN) {
       set_action(stop.number, former_[i], nullptr);
     }
   }
@@ -92,6 +99,7 @@ StopRequest::~StopRequest() {
   for (std::size_t i = 0; i < stop_signals.size(); ++i) {
     ::sigaction(stop_signals[i].number, &former_[i], nullptr);
   }
+  ::sigaltstack(&former_stack_, nullptr);
   is_installed.store(false);
 }
 
