@@ -1,11 +1,10 @@
 // rubato train: options to a run, and the run's reports to the terminal.
-#include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +88,14 @@ void go_on(const OptionTable& table, int argc, char** argv, Prepared& prepared) 
   }
 }
 
+// Where there is nothing to go on with.
+void require_beginning(const Options& options) {
+  if (!options.flag("resume") || options.has_value("data")) return;
+  throw UsageError(
+      "--resume: " + options.text("out") +
+      " holds no run to go on with; to begin one there, give its options (--data ...)");
+}
+
 // Collective. Opens the output directory first: a run to go on with has its options there.
 Prepared prepare(const collectives::Communicator& world, const OptionTable& table, int argc,
                  char** argv) {
@@ -114,6 +121,7 @@ Prepared prepare(const collectives::Communicator& world, const OptionTable& tabl
         if (prepared.opened.resume) {
           go_on(table, argc, argv, prepared);
         } else {
+          require_beginning(*prepared.options);
           prepared.run = run_from(*prepared.options);
         }
       },
@@ -153,10 +161,13 @@ int train_on(const collectives::Communicator& world, const OptionTable& table, i
   return end.was_stopped ? report_stop(world, end, options) : exit_done;
 }
 
-bool writes_to_a_directory(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc, [](std::string_view word) {
-    return word == "--out" || word.substr(0, 6) == "--out=";
-  });
+// What is wrong with the options is told later, by all ranks.
+bool writes_to_a_directory(const OptionTable& table, int argc, char** argv) {
+  try {
+    return table.parse(argc, argv).has_value("out");
+  } catch (const std::exception&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -170,7 +181,7 @@ int train(int argc, char** argv) {
   // From before MPI starts until after it has ended, so that no signal comes too early or too late.
   // A run that writes nothing has nothing to stop for: there a signal ends it.
   std::optional<runtime::StopRequest> stop_request;
-  if (writes_to_a_directory(argc, argv)) stop_request.emplace();
+  if (writes_to_a_directory(table, argc, argv)) stop_request.emplace();
   const auto* const stop = stop_request ? &*stop_request : nullptr;
   return collectives::run_session(
       argc, argv,

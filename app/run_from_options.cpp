@@ -54,7 +54,7 @@ void require_effect(const Options& options) {
   for (const char* name : {"overwrite", "resume", "allow-other-kernels"}) {
     if (options.flag(name)) refuse(name);
   }
-  for (const char* name : {"checkpoint-every", "stop-after-update", "max-seconds"}) {
+  for (const char* name : {"stop-after-update", "max-seconds"}) {
     if (options.is_given(name)) refuse(name);
   }
 }
@@ -149,6 +149,8 @@ runtime::WatchdogOptions watchdog(double hang_timeout_seconds) {
   return options;
 }
 
+constexpr std::uint64_t largest_exit_code = 255;
+
 void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.sum = optim::sum_kind(options.text("sum"));
   run.backend = options.text("backend");
@@ -164,6 +166,10 @@ void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.kept_checkpoints = options.integer("keep");
   run.stop_after_update = options.integer_if("stop-after-update");
   run.max_seconds = options.number_if("max-seconds");
+  if (options.integer("preempt-exit-code") > largest_exit_code) {
+    throw UsageError("--preempt-exit-code " + std::to_string(options.integer("preempt-exit-code")) +
+                     ": an exit code is at most 255");
+  }
   run.watchdog = watchdog(options.number("hang-timeout"));
   run.configuration = options.as_ini();
 }

@@ -39,6 +39,7 @@ TrainingTable::TrainingTable(std::ostream& out, std::optional<std::uint64_t> log
 void TrainingTable::begin(const runtime::RunFacts& facts) {
   has_tests_ = facts.test_samples > 0;
   total_updates_ = facts.total_updates;
+  first_update_ = facts.first_update;
   out_ << facts.model << ", " << facts.parameters << " parameters; " << facts.training_samples
        << " training samples, "
        << (has_tests_ ? std::to_string(facts.test_samples) + " test samples" : "no test set")
@@ -68,8 +69,10 @@ void TrainingTable::evaluation(const runtime::EvaluationReport& report) {
 
 void TrainingTable::end(const runtime::RunEnd& end) {
   before_printing_();
-  out_ << end.reason << ": " << end.updates << (end.updates == 1 ? " update" : " updates") << " in "
-       << fixed(end.seconds, 2) << " s, " << fixed(end.samples_per_second, 0) << " samples/s\n"
+  out_ << end.reason << ": " << end.updates << (end.updates == 1 ? " update" : " updates");
+  if (first_update_ > 0) out_ << ", " << end.updates - first_update_ << " of them now,";
+  out_ << " in " << fixed(end.seconds, 2) << " s, " << fixed(end.samples_per_second, 0)
+       << " samples/s\n"
        << std::flush;
 }
 

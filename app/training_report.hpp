@@ -36,6 +36,7 @@ class TrainingTable final : public runtime::RunLog {
   std::function<void()> before_printing_;
   bool has_tests_ = false;
   std::optional<std::uint64_t> total_updates_;
+  std::uint64_t first_update_ = 0;
   runtime::StepReport last_;
   SampleRate rate_;
 };

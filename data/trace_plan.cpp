@@ -266,6 +266,13 @@ TracePlan::TracePlan(BatchTrace trace, PlanOptions options)
   }
 }
 
+bool TracePlan::passes(const Cursor& cursor) const {
+  const Walk walk(trace_, options_, epoch_samples());
+  Cursor place;
+  while (place.update < cursor.update && !walk.is_run_over(place)) place = walk.advance(place).end;
+  return place == cursor;
+}
+
 std::optional<PlannedUpdate> TracePlan::next(const Cursor& cursor) const {
   if (cursor.position >= epoch_samples()) {
     throw std::invalid_argument("plan: found a cursor at position " +

@@ -79,6 +79,10 @@ class TracePlan {
   // The update that begins at `cursor`, or nothing if the run ends there.
   std::optional<PlannedUpdate> next(const Cursor& cursor) const;
 
+  // Whether an update of this plan ends here, or it begins here: false for a cursor of a plan that
+  // another end has cut otherwise. Takes a few nanoseconds for each update before it.
+  bool passes(const Cursor& cursor) const;
+
   // Totals of the whole run, where its end is known.
   std::optional<std::uint64_t> total_updates() const noexcept { return total_updates_; }
   std::optional<std::uint64_t> total_samples() const noexcept { return total_samples_; }

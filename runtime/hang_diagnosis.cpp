@@ -3,19 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <compare>
 
 namespace rubato::runtime {
 
 namespace {
-
-struct Position {
-  std::uint64_t update;
-  Phase phase;
-  auto operator<=>(const Position&) const = default;
-};
-
-Position position(const RankSight& sight) { return {sight.update, sight.phase}; }
 
 // Why a process cannot move, as its state says; empty: it could.
 std::string handicap(char process_state) {
@@ -31,11 +22,6 @@ std::string handicap(char process_state) {
     default:
       return {};
   }
-}
-
-bool cannot_move(const RankSight& sight) {
-  const char state = sight.process_state;
-  return state == 'T' || state == 't' || state == 'Z' || state == 'X';
 }
 
 // "rank 3" or "ranks 0, 1 and 2".
@@ -95,15 +81,26 @@ Suspicion blame(const NodeSight& node, const std::vector<RankSight>& ranks) {
 
 }  // namespace
 
+bool cannot_move(const RankSight& sight) {
+  const char state = sight.process_state;
+  return state == 'T' || state == 't' || state == 'Z' || state == 'X';
+}
+
 Suspicion hang_suspicion(const NodeSight& node) {
   const auto disabled = std::ranges::find_if(node.ranks, cannot_move);
   if (disabled != node.ranks.end()) return blame(node, {*disabled});
-  const Position least = position(std::ranges::min(node.ranks, {}, position));
-  std::vector<RankSight> behind;
-  std::ranges::copy_if(node.ranks, std::back_inserter(behind),
-                       [&](const RankSight& sight) { return position(sight) == least; });
-  const bool all_wait = least.phase == Phase::summing && behind.size() == node.ranks.size();
-  return all_wait ? everyone_waits(node) : blame(node, behind);
+  const std::uint64_t update = std::ranges::min(node.ranks, {}, &RankSight::update).update;
+  std::vector<RankSight> least;  // of those in the earliest update, who wait for nobody
+  for (const RankSight& sight : node.ranks) {
+    if (sight.update != update || sight.phase == Phase::summing) continue;
+    if (!least.empty() && sight.phase > least.front().phase) continue;
+    if (!least.empty() && sight.phase < least.front().phase) least.clear();
+    least.push_back(sight);
+  }
+  if (!least.empty()) return blame(node, least);
+  std::ranges::copy_if(node.ranks, std::back_inserter(least),
+                       [&](const RankSight& sight) { return sight.update == update; });
+  return least.size() == node.ranks.size() ? everyone_waits(node) : blame(node, least);
 }
 
 }  // namespace rubato::runtime

@@ -1,7 +1,8 @@
 // Of ranks that do not move: which one do the others wait for?
 //
-// The one that is least advanced (update, then phase), or any whose process is stopped or dead.
-// Ranks that sum over ranks wait for others; if all of this node do, the cause is on another host.
+// Any whose process is stopped or dead; else, of those in the earliest update, the least advanced
+// one that is not summing over ranks: who sums waits for others, before the update as well as
+// after it. If all of this node do, the cause is on another host.
 #pragma once
 
 #include <sys/types.h>
@@ -35,6 +36,8 @@ struct Suspicion {
   bool is_elsewhere = false;  // on a host of which this one sees nothing
   std::string sentence;       // names rank, host, what it was doing, how long
 };
+
+bool cannot_move(const RankSight& sight);  // its process is stopped or dead
 
 Suspicion hang_suspicion(const NodeSight& node);
 

@@ -36,7 +36,14 @@ std::string describe_kernels(const RunOptions& options) {
   return kernels.backend + ", " + kernels.version + ", " + kernels.isa;
 }
 
+// A data set with its own constants for each of thousands of features: they are in the digest of
+// its content.
+constexpr std::size_t most_features_told = 64;
+
 std::string describe(const data::Standardisation& standardisation) {
+  if (standardisation.mean.size() > most_features_told) {
+    return "of each of " + std::to_string(standardisation.mean.size()) + " features";
+  }
   return "(x * " + joined(std::vector{standardisation.scale}) + " - (" +
          joined(standardisation.mean) + ")) / (" + joined(standardisation.deviation) + ")";
 }
@@ -132,7 +139,7 @@ void require_same_run(const std::vector<ContextEntry>& checkpoint,
     if (decides_last_bits && any_kernels) continue;
     throw data::ContentError(
         now.name + " differs from the checkpoint's: found " + now.value + ", expected " + before +
-        (decides_last_bits ? "; the last bits would differ: --allow-other-kernels accepts it"
+        (decides_last_bits ? "; the last bits may differ: --allow-other-kernels accepts it"
                            : "; a run goes on with what it began with"));
   }
 }

@@ -9,6 +9,7 @@
 #include "data/errors.hpp"
 #include "runtime/committed_file.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/metrics_history.hpp"
 #include "runtime/state_file.hpp"
 
 namespace rubato::runtime {
@@ -67,10 +68,11 @@ void broadcast(const collectives::Communicator& world, std::vector<std::byte>& b
 
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path, OutputMode mode) : path_(std::move(path)) {
+RunDirectory::RunDirectory(fs::path path, OutputMode mode) : path_(std::move(path)), mode_(mode) {
   try {
     was_made_ = fs::create_directories(path_);
     lock_.emplace(path_);
+    remove_leftovers();
     if (mode == OutputMode::fresh && holds_a_run(path_)) {
       throw OutputError(path_.string() +
                         " holds a run already: --resume goes on with it, --overwrite replaces it");
@@ -87,15 +89,36 @@ RunDirectory::~RunDirectory() {
   fs::remove(path_, ignored);
 }
 
+// Of a writer that was killed. The lock is ours, so nobody else writes here.
+void RunDirectory::remove_leftovers() const {
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    if (entry.path().filename().string().starts_with(".tmp-")) fs::remove_all(entry.path());
+  }
+}
+
 void RunDirectory::begin_anew() {
   has_begun_ = true;
   try {
-    fs::remove_all(path_ / "checkpoints");
+    // Away all at once: killed half-way, what is left must not be a run to go on with.
+    if (fs::exists(path_ / "checkpoints")) {
+      fs::rename(path_ / "checkpoints", path_ / ".tmp-checkpoints");
+      fs::remove_all(path_ / ".tmp-checkpoints");
+    }
+    keep_updates_without_checkpoints();
     for (const char* name : {"metrics.jsonl", "trace.csv", "state.json"}) fs::remove(path_ / name);
     fs::create_directory(path_ / "checkpoints");
   } catch (const fs::filesystem_error& error) {
     throw OutputError("cannot write in " + path_.string() + ": " + error.code().message());
   }
+}
+
+// To go on was the wish, and somebody may still want to read what there was.
+void RunDirectory::keep_updates_without_checkpoints() const {
+  const fs::path metrics = path_ / "metrics.jsonl";
+  if (mode_ != OutputMode::resume || !metrics_history(metrics, 1).problem.empty()) return;
+  int number = 1;
+  while (fs::exists(metrics.string() + "." + std::to_string(number))) ++number;
+  fs::rename(metrics, metrics.string() + "." + std::to_string(number));
 }
 
 void RunDirectory::record(const std::string& configuration, const data::BatchTrace& trace) {

@@ -33,14 +33,19 @@ class RunDirectory {
 
   const std::filesystem::path& path() const noexcept { return path_; }
 
-  // A run begins here, from its beginning: what the directory held is removed.
+  // A run begins here, from its beginning: what the directory held is removed. (Where there was
+  // something to go on with but its checkpoints, the metrics are kept as metrics.jsonl.1, .2, ...)
   void begin_anew();
   // Its options, and its trace unless it is a constant batch. Throws WriteError.
   void record(const std::string& configuration, const data::BatchTrace& trace);
   void touch() const noexcept { lock_->touch(); }  // shows other hosts that the run lives
 
  private:
+  void remove_leftovers() const;
+  void keep_updates_without_checkpoints() const;
+
   std::filesystem::path path_;
+  OutputMode mode_;
   bool was_made_ = false;
   bool has_begun_ = false;
   std::optional<RunLock> lock_;

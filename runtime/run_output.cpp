@@ -1,21 +1,22 @@
 // Files are begun in an order that lets a run killed here be begun again: what was there is
 // removed first, checkpoints come last. Before a checkpoint takes its name, the metrics of its
-// updates are on disk.
+// updates are written to disk (those that the disk refuses stay in memory, see line_file.hpp).
 #include "runtime/run_output.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <exception>
 #include <utility>
 
 #include "runtime/errors.hpp"
 #include "runtime/utc_time.hpp"
+#include "runtime/weights_check.hpp"
 
 namespace rubato::runtime {
 
 namespace {
+
+constexpr double seconds_between_touches = 10;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -26,12 +27,6 @@ std::string value_of(const std::vector<ContextEntry>& entries, const std::string
     if (entry.name == name) return entry.value;
   }
   return {};
-}
-
-// Weights that are not will end the run in the next update: the last good checkpoint is to stay.
-bool is_finite(const Replica& replica) {
-  return std::ranges::all_of(replica.shared().parameters,
-                             [](float weight) { return std::isfinite(weight); });
 }
 
 }  // namespace
@@ -61,11 +56,9 @@ RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::ve
   writer_.emplace(store, [this] { metrics_->sync(); });
 }
 
-void RunOutput::begin() {
+void RunOutput::begin(const data::Cursor& cursor) {
   tell([&](RunLog& log) { log.begin(facts_); });
   if (directory_ == nullptr) return;
-  data::Cursor cursor;
-  cursor.update = facts_.first_update;
   write_state(RunState::running, cursor, "", std::nullopt);
 }
 
@@ -76,6 +69,9 @@ void RunOutput::update(const StepReport& report) {
     tell([&](RunLog& log) { log.warning(*failure); });
   }
   report_writes();
+  if (seconds_since(last_touch_) < seconds_between_touches) return;
+  directory_->touch();
+  last_touch_ = Clock::now();
 }
 
 void RunOutput::evaluation(const EvaluationReport& report) {
@@ -87,14 +83,15 @@ void RunOutput::checkpoint_if_due(const StateParts& parts) {
   const bool is_due = options_.checkpoint_every
                           ? parts.cursor.update % *options_.checkpoint_every == 0
                           : seconds_since(last_checkpoint_) >= checkpoint_seconds;
-  if ((is_due || !last_submitted_) && is_finite(parts.replica)) submit(parts);
+  // Weights that are not finite end the run in the next update: the last good checkpoint stays.
+  if ((is_due || !last_submitted_) && has_finite_weights(parts.replica)) submit(parts);
 }
 
 void RunOutput::checkpoint_now(const StateParts& parts) {
   if (directory_ == nullptr) return;
   writer_->finish();
-  const auto earlier_failure = writer_->take_failure();
-  if (last_submitted_ != parts.cursor.update || earlier_failure) submit(parts);
+  report_writes();
+  if (last_submitted_ != parts.cursor.update || has_failed_) submit(parts);
   writer_->finish();
   if (const auto failure = writer_->take_failure()) throw WriteError(*failure);
   report_writes();
@@ -103,12 +100,12 @@ void RunOutput::checkpoint_now(const StateParts& parts) {
 void RunOutput::submit(const StateParts& parts) {
   const Clock::time_point start = Clock::now();
   Checkpoint checkpoint = writer_->take_buffer();
+  report_writes();
   copy_state(parts, checkpoint.state);
   checkpoint.identity = record_.identity;
   checkpoint.context = record_.context;
   checkpoint.context.push_back({"written", utc_time()});
   writer_->submit(std::move(checkpoint));
-  directory_->touch();
   last_submitted_ = parts.cursor.update;
   last_stall_seconds_ = seconds_since(start);
   last_checkpoint_ = Clock::now();
@@ -116,12 +113,15 @@ void RunOutput::submit(const StateParts& parts) {
 
 void RunOutput::report_writes() {
   if (const auto failure = writer_->take_failure()) {
-    last_submitted_.reset();  // the next update tries again, or the end does
-    tell([&](RunLog& log) { log.warning(*failure + "; training goes on, the next one is tried"); });
+    if (!has_failed_) {  // once per outage
+      tell([&](RunLog& log) { log.warning(*failure + "; training goes on without it"); });
+    }
+    has_failed_ = true;
   }
   const auto timing = writer_->last_timing();
   if (!timing || timing->update == last_reported_) return;
   last_reported_ = timing->update;
+  if (last_submitted_ == timing->update) has_failed_ = false;
   const CheckpointReport report{.update = timing->update,
                                 .bytes = timing->bytes,
                                 .stall_seconds = last_stall_seconds_,

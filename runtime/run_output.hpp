@@ -35,7 +35,7 @@ class RunOutput {
   RunOutput(const RunOptions& options, RunDirectory* directory, std::vector<RunLog*> logs,
             RunFacts facts, Record record, const data::BatchTrace& trace);
 
-  void begin();
+  void begin(const data::Cursor& cursor);
   void update(const StepReport& report);
   void evaluation(const EvaluationReport& report);
 
@@ -68,7 +68,9 @@ class RunOutput {
   std::optional<CheckpointWriter> writer_;
   std::optional<std::uint64_t> last_submitted_;
   std::optional<std::uint64_t> last_reported_;
+  bool has_failed_ = false;  // the checkpoint last submitted, and perhaps some before it
   double last_stall_seconds_ = 0;
+  Clock::time_point last_touch_ = Clock::now();
   Clock::time_point last_checkpoint_ = Clock::now();
 };
 

@@ -59,7 +59,7 @@ const Named& find(const std::vector<Named>& all, const std::string& name, const 
   throw data::ContentError(std::string("the checkpoint has no ") + of_what + " for " + name);
 }
 
-void require_fit(const std::vector<NamedTensor>& tensors, const std::vector<Place>& places) {
+void require_tensors(const std::vector<NamedTensor>& tensors, const std::vector<Place>& places) {
   for (const Place& place : places) {
     if (find(tensors, place.name, "values").shape == *place.shape) continue;
     throw data::ContentError("the checkpoint has another shape for " + place.name);
@@ -102,12 +102,17 @@ void copy_state(const StateParts& parts, TrainingState& state) {
   }
 }
 
+void require_fit(const TrainingState& state, const StateParts& parts) {
+  require_tensors(state.model, model_places(parts.replica));
+  require_tensors(state.optimizer, optimizer_places(parts.replica));
+  if (parts.sync.kind() == optim::SumKind::exact) exponents_of(state, parts.replica.layout());
+}
+
 void restore_state(const TrainingState& state, const collectives::Topology& topology,
                    const StateParts& parts) {
   const std::vector<Place> model = model_places(parts.replica);
   const std::vector<Place> optimizer = optimizer_places(parts.replica);
-  require_fit(state.model, model);
-  require_fit(state.optimizer, optimizer);
+  require_fit(state, parts);
   try {
     parts.optimizer.restore_scalars(state.scalars);
   } catch (const std::invalid_argument& error) {

@@ -28,8 +28,12 @@ struct StateParts {
 // again. Not collective, but no rank may be writing weights meanwhile.
 void copy_state(const StateParts& parts, TrainingState& state);
 
-// Collective. Puts the state in. Throws data::ContentError on every rank alike, naming what does
-// not fit: a tensor that the model lacks, another shape, the numbers of another optimizer.
+// Throws data::ContentError naming what does not fit: a tensor that the model lacks, another shape,
+// units that are missing.
+void require_fit(const TrainingState& state, const StateParts& parts);
+
+// Collective. Puts a state in that fits. Throws data::ContentError if its numbers are another
+// optimizer's.
 void restore_state(const TrainingState& state, const collectives::Topology& topology,
                    const StateParts& parts);
 

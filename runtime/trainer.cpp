@@ -6,16 +6,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "collectives/agreement.hpp"
 #include "data/errors.hpp"
-#include "nn/model_zoo.hpp"
-#include "optim/scaling_rules.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/run_context.hpp"
+#include "runtime/run_inputs.hpp"
 #include "runtime/run_output.hpp"
+#include "runtime/weights_check.hpp"
 
 namespace rubato::runtime {
 
@@ -25,27 +25,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-data::BatchTrace open_trace(const RunOptions& options) {
-  return options.trace_file.empty() ? data::BatchTrace::constant(options.batch_size)
-                                    : data::BatchTrace::from_csv(options.trace_file);
-}
-
-// A constant batch that does not serve is a wrong option; a trace that does not, a wrong file.
-data::TracePlan make_plan(const RunOptions& options, std::uint64_t samples) {
-  const data::PlanOptions plan{.samples = samples,
-                               .minibatch = options.minibatch,
-                               .trace_end = options.trace_end,
-                               .epoch_end = options.epoch_end,
-                               .epochs = options.epochs,
-                               .updates = options.updates};
-  try {
-    return data::TracePlan(open_trace(options), plan);
-  } catch (const data::ContentError& error) {
-    if (!options.trace_file.empty()) throw;
-    throw std::invalid_argument(error.what());
-  }
 }
 
 }  // namespace
@@ -63,8 +42,9 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
       directory_(std::move(opened.directory)),
       topology_(world),
       heartbeat_(topology_) {
+  if (options_.watchdog) watchdog_.emplace(heartbeat_, topology_, *options_.watchdog);
   collectives::agree(
-      topology_.all(), [this] { open_inputs(); }, explain_);
+      topology_.all(), [this] { take_inputs(); }, explain_);
   require_same_everywhere();
   describe_run();
   replica_ = std::make_unique<Replica>(topology_, std::move(model_),
@@ -86,24 +66,12 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
 
 Trainer::~Trainer() = default;
 
-void Trainer::open_inputs() {
-  nn::check_arithmetic();
-  const nn::Backend backend = nn::backend(options_.backend);
-  nn::select_kernels(backend, options_.isa);
-  source_ = data::open_data(options_.data);
-  plan_.emplace(make_plan(options_, source_.train->size()));
-  if (!plan_->total_updates() && !options_.until_progress) {
-    throw std::invalid_argument(
-        "the run has no end: give --epochs, --updates or --until-progress, or a trace that ends");
-  }
-  const data::SampleShape shape = source_.train->shape();
-  model_ = nn::make_model(options_.model, {shape.height, shape.width, shape.channels},
-                          source_.train->classes(), backend);
-  const double reference =
-      options_.reference_batch.value_or(static_cast<double>(plan_->trace().batch_size(0)));
-  optimizer_ = optim::make_elastic_optimizer(
-      options_.rule, optim::make_optimizer<float>(options_.optimizer),
-      optim::LearningRateSchedule(options_.schedule), optim::ElasticOptions{reference});
+void Trainer::take_inputs() {
+  RunInputs inputs = open_inputs(options_);
+  source_ = std::move(inputs.source);
+  plan_.emplace(std::move(inputs.plan));
+  model_ = std::move(inputs.model);
+  optimizer_ = std::move(inputs.optimizer);
 }
 
 void Trainer::require_same_everywhere() {
@@ -131,6 +99,8 @@ void Trainer::go_on_from(const ResumePoint& resume) {
       topology_.all(),
       [&] {
         require_same_run(resume.checkpoint.identity, identity_, options_.accepts_other_kernels);
+        require_same_course(resume.checkpoint.state);
+        require_fit(resume.checkpoint.state, parts());
       },
       explain_);
   restore_state(resume.checkpoint.state, topology_, parts());
@@ -138,6 +108,20 @@ void Trainer::go_on_from(const ResumePoint& resume) {
   facts_.first_update = cursor_.update;
   facts_.resumed_from = resume.file;
   facts_.warnings.insert(facts_.warnings.end(), resume.skipped.begin(), resume.skipped.end());
+}
+
+// What the digests of data and trace do not tell.
+void Trainer::require_same_course(const TrainingState& state) const {
+  if (state.seed != options_.seed || state.rule != optimizer_->rule()) {
+    throw std::invalid_argument("the checkpoint is of seed " + std::to_string(state.seed) +
+                                " and rule " + state.rule + ", the run of seed " +
+                                std::to_string(options_.seed) + " and rule " + optimizer_->rule());
+  }
+  if (plan_->passes(state.cursor)) return;
+  throw std::invalid_argument(
+      "update " + std::to_string(state.cursor.update) +
+      " of the checkpoint was cut, or ended its epoch, because the run was to end there; a run "
+      "with another end has another update there: go on from an earlier checkpoint, or begin anew");
 }
 
 bool Trainer::is_finished() const {
@@ -152,16 +136,16 @@ RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
         output.emplace(options_, directory_.get(),
                        topology_.all().rank() == 0 ? logs : std::vector<RunLog*>(), facts_,
                        RunOutput::Record{identity_, facts_.context}, plan_->trace());
-        output->begin();
+        output->begin(cursor_);
       },
       explain_);
-  std::optional<Watchdog> watchdog;
-  if (options_.watchdog) watchdog.emplace(heartbeat_, topology_, *options_.watchdog);
   try {
     return train(*output);
-  } catch (const RunError&) {  // the same on every rank, as the next one
+  } catch (const RunError&) {  // the same on every rank, as the next two
     fail(*output);
   } catch (const data::ContentError&) {
+    fail(*output);
+  } catch (const collectives::AgreedFailure&) {
     fail(*output);
   }
 }
@@ -178,41 +162,45 @@ RunEnd Trainer::train(RunOutput& output) {
   RunEnd end;
   const std::uint64_t samples_before = cursor_.samples;
   std::optional<data::PlannedUpdate> update = plan_->next(cursor_);
-  while (update && !has_reached_goal() && !end.was_stopped) {
+  StopCause cause = is_at_stop() && update ? StopCause::update : StopCause::none;
+  while (update && !has_reached_goal() && cause == StopCause::none) {
     const std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
     const StepReport report =
-        step_->run(*update, upcoming ? &*upcoming : nullptr, wants_to_stop() ? 1 : 0);
+        step_->run(*update, upcoming ? &*upcoming : nullptr, static_cast<std::uint64_t>(wish()));
     end.seconds += report.seconds;
     cursor_ = update->end;
     output.update(report);
     const bool is_last = !upcoming || has_reached_goal();
-    if (is_last) require_finite_weights();
+    if (!is_last) cause = is_at_stop() ? StopCause::update : StopCause{report.request};
+    if (is_last || cause != StopCause::none) require_finite_weights(*replica_, cursor_.update);
+    require_progress(report);
     if (evaluator_ && (update->ends_epoch || is_last)) output.evaluation(evaluate());
     heartbeat_.beat(cursor_.update, Phase::writing_checkpoint);
     output.checkpoint_if_due(parts());
-    end.was_stopped =
-        !is_last && (report.request > 0 || options_.stop_after_update == cursor_.update);
     update = upcoming;
   }
+  end.was_stopped = cause != StopCause::none;
+  end.reason = end.was_stopped ? "stopped by " + name_of(cause) : "";
   return finish(output, end, samples_before);
 }
 
 RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_before) {
   const bool has_failed = options_.until_progress && !end.was_stopped && !has_reached_goal();
-  end.reason = end.was_stopped           ? "stopped by " + cause_of_stop()
+  end.reason = end.was_stopped           ? end.reason
                : has_failed              ? "progress not reached"
                : options_.until_progress ? "progress reached"
                                          : "done";
   end.updates = cursor_.update;
   end.samples_per_second =
       static_cast<double>(cursor_.samples - samples_before) / std::max(end.seconds, 1e-9);
+  require_same_weights(*replica_, topology_, cursor_.update);
   heartbeat_.beat(cursor_.update,
                   topology_.all().rank() == 0 ? Phase::writing_checkpoint : Phase::ending);
   collectives::agree(
       topology_.all(),
       [&] {
         output.checkpoint_now(parts());
-        output.end(end, cursor_);
+        if (!has_failed) output.end(end, cursor_);
       },
       explain_);
   if (has_failed) {
@@ -224,19 +212,24 @@ RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_befo
   return end;
 }
 
-bool Trainer::wants_to_stop() const {
-  if (options_.stop_request != nullptr && options_.stop_request->is_requested()) return true;
-  return options_.max_seconds && seconds_since(start_) >= *options_.max_seconds;
+bool Trainer::is_at_stop() const {
+  return options_.stop_after_update && cursor_.update >= *options_.stop_after_update;
 }
 
-std::string Trainer::cause_of_stop() const {
-  if (options_.stop_after_update == cursor_.update) return "--stop-after-update";
+Trainer::StopCause Trainer::wish() const {
   if (options_.stop_request != nullptr && options_.stop_request->is_requested()) {
-    return options_.stop_request->cause();
+    return StopCause::signal;
   }
-  return options_.max_seconds && seconds_since(start_) >= *options_.max_seconds
-             ? "--max-seconds"
-             : "a signal to another rank";
+  const bool is_late = options_.max_seconds && seconds_since(start_) >= *options_.max_seconds;
+  return is_late ? StopCause::time : StopCause::none;
+}
+
+std::string Trainer::name_of(StopCause cause) const {
+  if (cause == StopCause::update) return "--stop-after-update";
+  if (cause == StopCause::time) return "--max-seconds";
+  const std::string mine =
+      options_.stop_request != nullptr ? options_.stop_request->cause() : std::string();
+  return mine.empty() ? "a signal to another rank" : mine;
 }
 
 EvaluationReport Trainer::evaluate() {
@@ -256,15 +249,15 @@ EvaluationReport Trainer::evaluate() {
           .seconds = seconds_since(start)};
 }
 
-// What the last update did wrong no later gradient would show. All ranks of a node see the same
-// weights.
-void Trainer::require_finite_weights() const {
-  for (const float weight : replica_->shared().parameters) {
-    if (std::isfinite(weight)) continue;
-    throw RunError("update " + std::to_string(cursor_.update) +
-                   ": the weights are not finite: training has diverged (a lower learning rate, "
-                   "or a warm-up, may help)");
-  }
+// One bad minibatch may be left out; a run that has diverged has nothing but bad ones.
+void Trainer::require_progress(const StepReport& report) {
+  constexpr int most_in_a_row = 20;
+  skipped_in_a_row_ = report.skipped.empty() ? 0 : skipped_in_a_row_ + 1;
+  if (skipped_in_a_row_ < most_in_a_row) return;
+  throw RunError("update " + std::to_string(cursor_.update) + ": the " +
+                 std::to_string(most_in_a_row) +
+                 "th in a row that is left out: training has diverged (a lower learning rate, or "
+                 "a warm-up, may help)");
 }
 
 bool Trainer::has_reached_goal() const {

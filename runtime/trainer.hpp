@@ -23,6 +23,7 @@
 #include "runtime/state_transfer.hpp"
 #include "runtime/train_step.hpp"
 #include "runtime/training_state.hpp"
+#include "runtime/watchdog.hpp"
 
 namespace rubato::runtime {
 
@@ -54,7 +55,7 @@ class Trainer {
   const RunFacts& facts() const noexcept { return facts_; }
 
  private:
-  void open_inputs();
+  void take_inputs();
   void require_same_everywhere();
   void describe_run();
   void go_on_from(const ResumePoint& resume);
@@ -63,16 +64,22 @@ class Trainer {
   [[noreturn]] void fail(RunOutput& output);
   StateParts parts();
   EvaluationReport evaluate();
-  void require_finite_weights() const;
+  void require_progress(const StepReport& report);
+  void require_same_course(const TrainingState& state) const;
   bool has_reached_goal() const;
-  bool wants_to_stop() const;
-  std::string cause_of_stop() const;
+  // Travels as the update's request: the largest of the ranks' wishes counts.
+  enum class StopCause : std::uint64_t { none, time, signal, update };
+  StopCause wish() const;
+  bool is_at_stop() const;
+  std::string name_of(StopCause cause) const;
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunOptions options_;
   collectives::Explain explain_;
   std::unique_ptr<RunDirectory> directory_;  // of rank 0
   collectives::Topology topology_;
+  Heartbeat heartbeat_;
+  std::optional<Watchdog> watchdog_;
   data::DataSource source_;
   std::optional<data::TracePlan> plan_;
   std::unique_ptr<optim::ElasticOptimizer> optimizer_;
@@ -80,13 +87,13 @@ class Trainer {
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<data::Prefetcher> loader_;
   std::unique_ptr<optim::GradientSync> sync_;
-  Heartbeat heartbeat_;
   std::unique_ptr<TrainStep> step_;
   std::unique_ptr<Evaluator> evaluator_;
   RunFacts facts_;
   std::vector<ContextEntry> identity_;
   data::Cursor cursor_;
   bool was_finished_ = false;
+  int skipped_in_a_row_ = 0;
 };
 
 }  // namespace rubato::runtime

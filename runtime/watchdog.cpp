@@ -109,9 +109,16 @@ class Watch {
       return;
     }
     for (RankSight& sight : node_.ranks) sight.process_state = state_of(sight.pid);
+    if (is_starting() && std::ranges::none_of(node_.ranks, cannot_move)) return;
     const Suspicion suspicion = hang_suspicion(node_);
     if (suspicion.seconds >= options_.warning_seconds) warn(suspicion);
     if (ends()) end(suspicion);
+  }
+
+  // Reading and checking data may take as long as it likes.
+  bool is_starting() const {
+    return std::ranges::any_of(
+        node_.ranks, [](const RankSight& sight) { return sight.phase == Phase::starting; });
   }
 
   void warn(const Suspicion& suspicion) {

@@ -6,8 +6,9 @@
 // speaks a second later, so that the culprit's own host comes first. A run that moves, but is held
 // up by one slow rank of a node, is told as well.
 //
-// Time counts only while this process sees it pass: one that was stopped and continued does not
-// take the others for stuck.
+// While a rank is still starting, only a stopped or dead process counts: reading data may take
+// long. Time counts only while this process sees it pass: one that was stopped and continued does
+// not take the others for stuck.
 #pragma once
 
 #include <functional>

@@ -31,9 +31,18 @@ TEST(HangDiagnosis, AnEarlierUpdateIsFurtherBehindThanAnEarlierPhase) {
       "rank 1 on alpha has not moved for 60 s while updating weights (update 12)");
 }
 
-TEST(HangDiagnosis, WhoIsLeftBehindInTheSumIsToBlame) {
+TEST(HangDiagnosis, WhoWaitsAfterTheUpdateOrTheEvaluationIsNotToBlame) {
   EXPECT_EQ(sentence(node_of({{0, 1, 12, Phase::summing, 60}, {1, 2, 12, Phase::updating, 60}})),
-            "rank 0 on alpha has not moved for 60 s while summing over ranks (update 12)");
+            "rank 1 on alpha has not moved for 60 s while updating weights (update 12)");
+  EXPECT_EQ(sentence(node_of({{0, 1, 12, Phase::summing, 60},
+                              {1, 2, 12, Phase::evaluating, 60},
+                              {2, 3, 12, Phase::summing, 60}})),
+            "rank 1 on alpha has not moved for 60 s while evaluating (update 12)");
+}
+
+TEST(HangDiagnosis, WhoIsLeftBehindInAnEarlierSumIsToBlame) {
+  EXPECT_EQ(sentence(node_of({{0, 1, 11, Phase::summing, 60}, {1, 2, 12, Phase::computing, 60}})),
+            "rank 0 on alpha has not moved for 60 s while summing over ranks (update 11)");
 }
 
 TEST(HangDiagnosis, AStoppedProcessIsToBlameWhereverItIs) {

@@ -2,9 +2,14 @@
 // digest of the whole state, the same samples in the same updates, each update once in the metrics.
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -103,6 +108,59 @@ TEST_F(ResumeTest, ASignalToOneRankStopsAllAfterTheSameUpdate) {
     EXPECT_EQ(status.state, RunState::preempted);
     EXPECT_EQ(status.update, 4U);
     EXPECT_EQ(stored_checkpoints(directory / "run").front().update, 4U);
+  }
+}
+
+// The last update of an epoch under carry is cut where the run ends; with a later end it is not.
+// oneDNN keeps data below the stack pointer: a handler there would change them (stop_request.hpp).
+TEST_F(ResumeTest, SignalsDoNotDisturbTheArithmetic) {
+  RunOptions options = testing::small_run();
+  options.model = "mlp:256,256";
+  options.data.spec = "synthetic:samples=4000,shape=1x16x16,classes=10";
+  options.batch_size = 128;
+  options.minibatch = 32;
+  options.epochs.reset();
+  options.updates = 60;
+  const std::string expected = testing::digest_of_run(world, options);
+  const StopRequest handlers;  // nobody looks at it
+  const pthread_t computing = ::pthread_self();
+  std::string digest;
+  {
+    const std::jthread storm([computing](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        ::pthread_kill(computing, SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+      }
+    });
+    digest = testing::digest_of_run(world, options);
+  }
+  EXPECT_EQ(digest, expected);
+  EXPECT_TRUE(handlers.is_requested());
+}
+
+TEST_F(ResumeTest, ALaterEndIsRefusedWhereTheOldOneHasCutAnUpdate) {
+  RunOptions options = testing::small_run();
+  options.epoch_end = data::EpochEnd::carry;  // 300 samples: 7 updates of 40, and one of 20
+  options.checkpoint_every = 7;
+  EXPECT_EQ(go_on(options, world.size(), std::nullopt).updates, 8U);
+  options.epochs = 2;
+  EXPECT_NE(refusal(options, std::nullopt).find("update 8 of the checkpoint was cut"),
+            std::string::npos);
+  if (world.rank() == 0) fs::remove(directory / "run" / "checkpoints" / "ckpt-8.h5");
+  world.barrier();
+  EXPECT_EQ(go_on(options, world.size(), std::nullopt).updates, 15U);
+  if (world.rank() == 0) {
+    EXPECT_EQ(digest_in_directory(), testing::digest_of_run(self, options));
+  }
+}
+
+TEST_F(ResumeTest, AStopThatHasBeenReachedIsKept) {
+  const RunOptions options = uneven_run();
+  go_on(options, world.size(), 5);
+  for (const std::uint64_t stop : {5U, 3U}) {
+    const RunEnd end = go_on(options, world.size(), stop);
+    EXPECT_TRUE(end.was_stopped);
+    EXPECT_EQ(end.updates, 5U);
   }
 }
 

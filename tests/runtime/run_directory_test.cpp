@@ -32,6 +32,26 @@ TEST_F(RunDirectoryTest, IsTakenAwayAgainIfNoRunBeginsInIt) {
   EXPECT_TRUE(fs::exists(made));
 }
 
+TEST_F(RunDirectoryTest, WhatAKilledWriterLeftIsRemoved) {
+  if (world.rank() != 0) return;
+  const fs::path path = directory / "left";
+  fs::create_directories(path / ".tmp-checkpoints");
+  std::ofstream(path / ".tmp-state.json-host-1-1") << "{";
+  const RunDirectory opened(path, OutputMode::fresh);
+  EXPECT_FALSE(fs::exists(path / ".tmp-checkpoints"));
+  EXPECT_FALSE(fs::exists(path / ".tmp-state.json-host-1-1"));
+}
+
+TEST_F(RunDirectoryTest, MetricsWhoseCheckpointsAreGoneAreKeptUnderAnotherName) {
+  go_on(uneven_run(), world.size(), 3);
+  if (world.rank() == 0) fs::remove_all(directory / "run" / "checkpoints");
+  world.barrier();
+  go_on(uneven_run(), world.size(), 4);
+  if (world.rank() != 0) return;
+  EXPECT_TRUE(fs::exists(directory / "run" / "metrics.jsonl.1"));
+  EXPECT_EQ(updates_in_metrics().size(), 4U);
+}
+
 TEST_F(RunDirectoryTest, RecordsOptionsAndTraceAndIsEmptiedForARunFromTheBeginning) {
   if (world.rank() != 0) return;
   const fs::path path = directory / "records";

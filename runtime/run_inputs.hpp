@@ -1,0 +1,25 @@
+// What a run works with: data, plan, model and optimizer, made from its options.
+#pragma once
+
+#include <memory>
+
+#include "data/data_source.hpp"
+#include "data/trace_plan.hpp"
+#include "nn/model.hpp"
+#include "optim/elastic_optimizer.hpp"
+#include "runtime/run_options.hpp"
+
+namespace rubato::runtime {
+
+struct RunInputs {
+  data::DataSource source;
+  data::TracePlan plan;
+  std::unique_ptr<nn::Model> model;
+  std::unique_ptr<optim::ElasticOptimizer> optimizer;
+};
+
+// Selects the kernels, opens the files, checks that all of it goes together. Not collective. Throws
+// std::invalid_argument for an option, data::MissingFileError or data::ContentError for a file.
+RunInputs open_inputs(const RunOptions& options);
+
+}  // namespace rubato::runtime

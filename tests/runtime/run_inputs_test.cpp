@@ -1,0 +1,50 @@
+// What a run is made of, and how it is refused.
+#include "runtime/run_inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <stdexcept>
+
+#include "data/errors.hpp"
+#include "tests/runtime/small_runs.hpp"
+#include "tests/runtime/temporary_directory.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+TEST(RunInputs, GoTogether) {
+  const RunInputs inputs = open_inputs(testing::small_run());
+  EXPECT_EQ(inputs.source.train->size(), 300U);
+  EXPECT_EQ(inputs.plan.total_updates(), 7U);
+  EXPECT_EQ(inputs.model->layout().parameter_count(), 36 * 16 + 16 + 16 * 4 + 4);
+  EXPECT_EQ(inputs.optimizer->reference_batch(), 40);  // the first update's
+}
+
+TEST(RunInputs, TakeTheReferenceBatchThatIsGiven) {
+  RunOptions options = testing::small_run();
+  options.reference_batch = 12.5;
+  EXPECT_EQ(open_inputs(options).optimizer->reference_batch(), 12.5);
+}
+
+TEST(RunInputs, RefuseABatchThatDoesNotServeAsAnOptionAndATraceAsAFile) {
+  RunOptions options = testing::small_run();
+  options.batch_size = 400;  // more than an epoch
+  EXPECT_THROW(open_inputs(options), std::invalid_argument);
+  const testing::TemporaryDirectory directory;
+  options.trace_file = directory.path() / "trace.csv";
+  EXPECT_THROW(open_inputs(options), data::MissingFileError);
+  std::ofstream(options.trace_file) << "step,batchsize\n0,400\n";
+  EXPECT_THROW(open_inputs(options), data::ContentError);
+}
+
+TEST(RunInputs, RefuseARunWithoutAnEndUnlessItsProgressEndsIt) {
+  RunOptions options = testing::small_run();
+  options.epochs.reset();
+  EXPECT_THROW(open_inputs(options), std::invalid_argument);
+  options.until_progress = 3;
+  EXPECT_NO_THROW(open_inputs(options));
+}
+
+}  // namespace
+}  // namespace rubato::runtime
