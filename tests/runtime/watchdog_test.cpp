@@ -101,7 +101,19 @@ TEST_F(WatchdogTest, WaitingForARankThatMovesIsNoHang) {
   EXPECT_TRUE(heard.ends.empty());
 }
 
+TEST_F(WatchdogTest, StartingMayTakeLong) {
+  {
+    const Watchdog watchdog(heartbeat, topology, told_to(heard, 0.6, 0.3));
+    std::this_thread::sleep_for(1500ms);
+  }
+  ranks.barrier();
+  EXPECT_EQ(all_of(ranks, heard.warnings).size(), 0U);
+  EXPECT_TRUE(heard.ends.empty());
+}
+
 TEST_F(WatchdogTest, WithoutAHangTimeoutItOnlyWarns) {
+  heartbeat.beat(1, Phase::computing);
+  ranks.barrier();
   {
     const Watchdog watchdog(heartbeat, topology, told_to(heard, 0, 0.5));
     std::this_thread::sleep_for(2s);
@@ -112,6 +124,8 @@ TEST_F(WatchdogTest, WithoutAHangTimeoutItOnlyWarns) {
 }
 
 TEST_F(WatchdogTest, EachStandstillIsToldOnce) {
+  heartbeat.beat(0, Phase::computing);
+  ranks.barrier();
   {
     const Watchdog watchdog(heartbeat, topology, told_to(heard, 0, 0.5));
     for (std::uint64_t update = 1; update <= 2; ++update) {
