@@ -87,9 +87,12 @@ class IoError(FaultTest):
             ls -A {mount_point}/checkpoints
             {COMMIT_ONCE} {mount_point} 3 9 1000 || exit 3
             {NEWEST_GOOD} {mount_point}"""
+        if subprocess.run(["unshare", "--mount", "true"], capture_output=True,
+                          check=False).returncode != 0:  # not root, or in a chroot
+            raise unittest.SkipTest("no right to make a mount namespace")
         done = subprocess.run(["unshare", "--mount", "sh", "-c", script], text=True, timeout=60,
                               capture_output=True, check=False)
-        if done.returncode == 77 or "unshare failed" in done.stderr:
+        if done.returncode == 77:
             raise unittest.SkipTest("no right to mount a file system")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("ckpt-2.h5: No space left on device", done.stderr)
