@@ -1,12 +1,10 @@
 // See launch_options.hpp.
 #include "app/launch_options.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <sstream>
 
 #include "app/failure.hpp"
+#include "app/job_options.hpp"
 #include "app/train_options.hpp"
 
 namespace rubato::app {
@@ -72,11 +70,7 @@ std::vector<Option> failure_options() {
        .value_name = "SECONDS",
        .group = group,
        .description = "a job that has not stopped so long after it was asked to is killed"},
-      {.name = "mpirun",
-       .default_value = "mpirun",
-       .value_name = "\"COMMAND ...\"",
-       .group = group,
-       .description = "the launcher and its options, blanks between; -q -n RANKS follow"},
+      launcher_option(group),
   };
 }
 
@@ -90,20 +84,6 @@ std::string notes() {
          " a\ncheckpoint and exit code 75; a second SIGINT or SIGTERM kills it at once. What"
          " happened is in\nDIR/events.jsonl. Exit codes 64, 65, 66 and 73 of the training, and 70"
          " twice at the same update,\nare not worth a restart: they are passed on.";
-}
-
-std::uint64_t cores_here() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  const bool is_known = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-  return is_known ? static_cast<std::uint64_t>(CPU_COUNT(&allowed)) : 1;
-}
-
-std::vector<std::string> split_at_blanks(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
 }
 
 }  // namespace
@@ -153,14 +133,13 @@ LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
   const auto ranks = options.text_if("ranks");
   LaunchPlan plan{
       .directory = words.directory,
-      .launcher = split_at_blanks(options.text("mpirun")),
+      .launcher = launcher_words(options),
       .command = {program, "train"},
       .limits = ranks ? parse_rank_limits(*ranks) : RankLimits{.least = 1, .most = cores_here()},
       .settle_time = std::chrono::duration<double>(options.number("settle")),
       .stop_grace = std::chrono::duration<double>(options.number("stop-grace")),
       .most_failures = options.integer("max-restarts"),
       .backoff_seconds = options.number("backoff")};
-  if (plan.launcher.empty()) throw UsageError("--mpirun: a command is missing");
   plan.command.insert(plan.command.end(), words.train.begin(), words.train.end());
   const auto has_resume = std::find(words.train.begin(), words.train.end(), "--resume");
   if (has_resume == words.train.end()) plan.command.emplace_back("--resume");

@@ -1,13 +1,12 @@
 // See prove_options.hpp.
 #include "app/prove_options.hpp"
 
-#include <sched.h>
-
 #include <random>
 #include <sstream>
 #include <utility>
 
 #include "app/failure.hpp"
+#include "app/job_options.hpp"
 #include "app/option_value.hpp"
 #include "app/train_options.hpp"
 
@@ -45,11 +44,7 @@ std::vector<Option> kill_options() {
        .group = group,
        .description = "updates between checkpoints of the killed run; default so that about three"
                       " lie between two kills"},
-      {.name = "mpirun",
-       .default_value = "mpirun",
-       .value_name = "\"COMMAND ...\"",
-       .group = group,
-       .description = "the launcher and its options, blanks between; -q -n RANKS follow"},
+      launcher_option(group),
   };
 }
 
@@ -87,20 +82,9 @@ void check_train_options(const std::vector<std::string>& words) {
 }
 
 std::vector<std::uint64_t> all_rank_counts() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  const bool is_known = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-  const auto cores = is_known ? static_cast<std::uint64_t>(CPU_COUNT(&allowed)) : 1;
   std::vector<std::uint64_t> counts;
-  for (std::uint64_t ranks = 1; ranks <= cores + 1; ++ranks) counts.push_back(ranks);
+  for (std::uint64_t ranks = 1; ranks <= cores_here() + 1; ++ranks) counts.push_back(ranks);
   return counts;
-}
-
-std::vector<std::string> split_at_blanks(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
 }
 
 }  // namespace
@@ -144,7 +128,7 @@ std::vector<std::uint64_t> parse_rank_list(const std::string& text) {
 ProvePlan prove_plan(const Options& options, const std::vector<std::string>& train) {
   check_train_options(train);
   const auto ranks = options.text_if("ranks");
-  ProvePlan plan{.launcher = split_at_blanks(options.text("mpirun")),
+  ProvePlan plan{.launcher = launcher_words(options),
                  .train = train,
                  .kills = options.integer("kills"),
                  .seed = options.integer_if("seed").value_or(std::random_device{}()),
@@ -152,7 +136,6 @@ ProvePlan prove_plan(const Options& options, const std::vector<std::string>& tra
                  .checkpoint_every = options.integer_if("checkpoint-every"),
                  .kept_directory = options.text_if("keep-runs"),
                  .wants_json = options.text("format") == "json"};
-  if (plan.launcher.empty()) throw UsageError("--mpirun: a command is missing");
   plan.straight_ranks = options.integer_if("straight-ranks").value_or(plan.ranks.front());
   return plan;
 }
