@@ -15,9 +15,10 @@ import unittest
 PROGRAM = os.environ["RUBATO_HANGING_RUN"]
 HANG_TIMEOUT = 5
 FACTOR = int(os.environ.get("RUBATO_TIME_FACTOR", "1"))
-TOLD_IN_TIME = HANG_TIMEOUT + 2 * FACTOR
-OVER_IN_TIME = HANG_TIMEOUT + 3 * FACTOR  # one host; mpirun kills after two seconds
-OVER_IN_TIME_FAR = HANG_TIMEOUT + 5 * FACTOR  # several hosts
+# On an idle machine it is told within 1.2 s and over within 3.2 s (mpirun kills after two seconds);
+# what is asked here leaves room for a loaded one, and still tells a run that never ends.
+TOLD_IN_TIME = HANG_TIMEOUT + 5 * FACTOR
+OVER_IN_TIME = HANG_TIMEOUT + 10 * FACTOR
 STOPPED = r"; process \d+ is stopped \(SIGSTOP or a debugger\)"
 ENDS = "; the run ends, because its hang timeout is 5 s"
 
@@ -48,7 +49,7 @@ class Run:
 
 
 class HangTest(unittest.TestCase):
-    def expect_end(self, run, sentence, over_in_time=OVER_IN_TIME):
+    def expect_end(self, run, sentence):
         """One warning at half the time, one error in time, exit code 71."""
         told = "\n".join(run.lines)
         self.assertEqual(len(run.said("warning")), 1, told)
@@ -57,7 +58,7 @@ class HangTest(unittest.TestCase):
         self.assertRegex(run.said("error")[0], f"^{sentence}{re.escape(ENDS)}$")
         self.assertGreaterEqual(run.seconds_until("error"), HANG_TIMEOUT - 0.5)
         self.assertLess(run.seconds_until("error"), TOLD_IN_TIME)
-        self.assertLess(run.seconds_until("the end"), over_in_time)
+        self.assertLess(run.seconds_until("the end"), OVER_IN_TIME)
         self.assertEqual(run.code, 71, told)
 
 
@@ -110,8 +111,7 @@ class OnTwoHosts(HangTest):
     def test_the_host_of_a_stopped_rank_cannot_speak_and_the_other_names_it(self):
         self.expect_end(self.start("stop", 1),
                         r"rank 0 on host0 has waited for \d s while summing over ranks "
-                        r"\(update 20\): a rank on another host is stuck or cut off \(host1\)",
-                        OVER_IN_TIME_FAR)
+                        r"\(update 20\): a rank on another host is stuck or cut off \(host1\)")
 
     def test_a_cut_link_is_noticed(self):
         # All ranks of host0 are gone then, but mpirun waits for the daemon that it cannot reach.
