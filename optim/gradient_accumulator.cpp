@@ -2,7 +2,6 @@
 #include "optim/gradient_accumulator.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -11,23 +10,12 @@ namespace rubato::optim {
 
 namespace {
 
-// Two groups of four lanes, spelled in the compilers' vector types at AVX's width: left to itself,
-// g++ 12 makes of the plain loop one that is four times slower, and of wider vectors one that is
-// eight times slower.
-constexpr std::size_t group = 4;
-constexpr std::size_t lanes = 2 * group;
-using Floats = float __attribute__((vector_size(group * sizeof(float))));
-using Doubles = double __attribute__((vector_size(group * sizeof(double))));
-using Bits = std::uint32_t __attribute__((vector_size(group * sizeof(std::uint32_t))));
+using Bits = std::uint32_t __attribute__((vector_size(lane_group * sizeof(std::uint32_t))));
 
 struct SegmentFacts {
   double square;
   std::uint32_t largest_bits;
 };
-
-double sum_in_order(const Doubles& low, const Doubles& high) {
-  return ((low[0] + low[1]) + (low[2] + low[3])) + ((high[0] + high[1]) + (high[2] + high[3]));
-}
 
 // What one group of lanes carries through a segment.
 struct Lanes {
@@ -40,10 +28,7 @@ struct Lanes {
 template <bool first, class Sum>
 inline void add_group(const float* gradient, Sum* sums, double constant, Lanes& state) {
   using Addends = std::conditional_t<std::is_same_v<Sum, double>, Doubles, Floats>;
-  Floats g;
-  Bits bits;
-  std::memcpy(&g, gradient, sizeof g);
-  std::memcpy(&bits, gradient, sizeof bits);
+  const auto g = load_lanes<Floats>(gradient);
   const Doubles wide = __builtin_convertvector(g, Doubles);
   Addends addends;
   if constexpr (std::is_same_v<Sum, double>) {
@@ -52,13 +37,11 @@ inline void add_group(const float* gradient, Sum* sums, double constant, Lanes& 
     addends = g;
   }
   if constexpr (!first) {
-    Addends before;
-    std::memcpy(&before, sums, sizeof before);
-    addends = before + addends;
+    addends = load_lanes<Addends>(sums) + addends;
   }
-  std::memcpy(sums, &addends, sizeof addends);
+  store_lanes(addends, sums);
   state.square += wide * wide;
-  const Bits magnitude = bits & 0x7fffffffU;
+  const Bits magnitude = load_lanes<Bits>(gradient) & 0x7fffffffU;
   state.largest = magnitude > state.largest ? magnitude : state.largest;
 }
 
@@ -69,7 +52,7 @@ SegmentFacts add_segment(const float* __restrict gradient, Sum* __restrict sums,
   Lanes high;
   for (std::size_t i = 0; i < size; i += lanes) {
     add_group<first>(gradient + i, sums + i, constant, low);
-    add_group<first>(gradient + i + group, sums + i + group, constant, high);
+    add_group<first>(gradient + i + lane_group, sums + i + lane_group, constant, high);
   }
   const Bits largest = low.largest > high.largest ? low.largest : high.largest;
   return {sum_in_order(low.square, high.square),
@@ -85,22 +68,6 @@ SumKind sum_kind(const std::string& name) {
 }
 
 std::string to_string(SumKind kind) { return kind == SumKind::exact ? "exact" : "fast"; }
-
-double block_square(std::span<const float> values) {
-  Doubles sums[2] = {};
-  const std::size_t whole = values.size() / lanes * lanes;
-  for (std::size_t i = 0; i < whole; i += group) {
-    Floats g;
-    std::memcpy(&g, values.data() + i, sizeof g);
-    const Doubles wide = __builtin_convertvector(g, Doubles);
-    sums[i / group % 2] += wide * wide;
-  }
-  for (std::size_t i = whole; i < values.size(); ++i) {
-    const double value = values[i];
-    sums[(i - whole) / group][(i - whole) % group] += value * value;
-  }
-  return sum_in_order(sums[0], sums[1]);
-}
 
 GradientAccumulator::GradientAccumulator(std::vector<TensorRange> tensors,
                                          std::size_t total_elements, Sums sums)

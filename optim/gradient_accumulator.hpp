@@ -2,8 +2,7 @@
 //
 // One pass makes three things: the sum (rounded to the exact sum's units first, or plain float),
 // the gradient's squared norm, and each tensor's largest magnitude as an integer (which serves as
-// maximum and as inf/NaN flag alike). Norms are double partial sums in 8 fixed lanes over blocks of
-// 4096 elements, added in block order: the same bits whatever the instruction set.
+// maximum and as inf/NaN flag alike).
 #pragma once
 
 #include <cstddef>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "optim/exact_units.hpp"
+#include "optim/norm_block.hpp"
 
 namespace rubato::optim {
 
@@ -31,12 +31,6 @@ struct TensorRange {
       true;  // false: a running statistic, averaged over minibatches rather than samples
   double statistic_weight = 0;  // running statistics: a in z <- (1-a) z + a s, per minibatch
 };
-
-// Elements over which norms are summed as one unit; a multiple of the tensors' alignment.
-inline constexpr std::size_t norm_block_elements = 4096;
-
-// Squared norm of at most one block, in the fixed order of lanes.
-double block_square(std::span<const float> values);
 
 class GradientAccumulator {
  public:

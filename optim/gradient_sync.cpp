@@ -1,9 +1,10 @@
 // The update's reduction, phase by phase.
 //
-// Order of accesses to shared memory: ranks write their slots, largest magnitudes and addends; the
-// reducer's barrier; owners write the mean of their slices, the first rank of each node exchanges
-// the small tables across nodes; the last barrier; all read. The second table of slots is cleared
-// meanwhile, so that a node's table holds zeros where other nodes' ranks will have their say.
+// Order of accesses to shared memory: ranks write their slots, notes, largest magnitudes and
+// addends; the reducer's barrier; owners write the mean of their slices, the first rank of each
+// node exchanges the small tables across nodes; the last barrier; all read. The second table of
+// slots and notes is cleared meanwhile, so that a node's table holds zeros where other nodes' ranks
+// will have their say.
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>
@@ -45,7 +46,8 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
       square_memory_(topology,
                      bytes_on_first(topology, blocks_of(parameter_elements) * sizeof(double))),
       largest_memory_(topology, (tensors_.size() + 1) * sizeof(std::int64_t)),
-      slot_memory_(topology, 0) {
+      table_memory_(topology, 0),
+      notes_(topology.all().size()) {
   if (kind == SumKind::exact) {
     auto reducer =
         collectives::make_slice_reducer<double>(topology, barrier_, total_elements, algorithm);
@@ -63,8 +65,8 @@ void GradientSync::reserve(std::size_t minibatches) {
   if (minibatches <= slot_capacity_) return;
   slot_capacity_ = minibatches;
   audits_.reserve(minibatches);
-  slot_memory_ = collectives::NodeMemory(
-      topology_, bytes_on_first(topology_, 2 * slot_capacity_ * sizeof(Slot)));
+  const std::size_t bytes = notes_.size() * sizeof(RankNote) + slot_capacity_ * sizeof(Slot);
+  table_memory_ = collectives::NodeMemory(topology_, bytes_on_first(topology_, 2 * bytes));
 }
 
 void GradientSync::begin(std::size_t minibatches) {
@@ -80,8 +82,9 @@ void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> 
                                static_cast<double>(facts.audit)};
 }
 
-UpdateSums GradientSync::sum(std::uint64_t samples, std::uint64_t request) {
+UpdateSums GradientSync::sum(std::uint64_t samples, std::uint64_t request, const RankNote& note) {
   accumulator_->finish();
+  notes(table_)[topology_.all().rank()] = note;
   largest_of(topology_.node().rank()).back() = static_cast<std::int64_t>(request);
   std::copy(accumulator_->largest_bits().begin(), accumulator_->largest_bits().end(),
             largest_of(topology_.node().rank()).begin());
@@ -96,6 +99,7 @@ UpdateSums GradientSync::sum(std::uint64_t samples, std::uint64_t request) {
   const std::vector<std::uint32_t> largest_bits = largest_over_ranks();
   UpdateSums sums = add_slots();
   take_audits();
+  std::ranges::copy(notes(table_), notes_.begin());
   request_ = largest_request();
   table_ = 1 - table_;
   require_finite(largest_bits);
@@ -120,27 +124,24 @@ void GradientSync::take_block(std::size_t begin, std::span<const float> sum,
 
 template <class T>
 void GradientSync::write_mean(std::size_t begin, std::span<const T> sum, std::uint64_t samples) {
-  const T per_sample = T{1} / static_cast<T>(samples);
-  const T per_minibatch = T{1} / static_cast<T>(minibatches_);
-  float* __restrict out = mean().data() + begin;
+  float* const out = mean().data() + begin;
   const std::size_t parameters =
       begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
-  for (std::size_t i = 0; i < parameters; ++i) out[i] = static_cast<float>(sum[i] * per_sample);
+  if (parameters > 0) {
+    block_squares()[begin / norm_block_elements] =
+        take_mean(sum.first(parameters), T{1} / static_cast<T>(samples), out);
+  }
+  const T per_minibatch = T{1} / static_cast<T>(minibatches_);
   for (std::size_t i = parameters; i < sum.size(); ++i) {
     out[i] = static_cast<float>(sum[i] * per_minibatch);
-  }
-  if (parameters > 0) {
-    block_squares()[begin / norm_block_elements] = block_square({out, parameters});
   }
 }
 
 void GradientSync::exchange_across_nodes() {
-  const std::span<Slot> spare = slots(1 - table_);
-  std::fill(spare.begin(), spare.end(), Slot{});
+  std::ranges::fill(table(1 - table_), 0.0);
   if (topology_.node_count() == 1) return;
-  const std::span<Slot> mine = slots(table_);
-  topology_.across()->sum(std::span<double>(reinterpret_cast<double*>(mine.data()),
-                                            minibatches_ * (sizeof(Slot) / sizeof(double))));
+  const std::size_t used = notes_.size() * sizeof(RankNote) + minibatches_ * sizeof(Slot);
+  topology_.across()->sum(table(table_).first(used / sizeof(double)));
   const std::span<std::int64_t> largest = largest_of(0);
   for (std::size_t rank = 1; rank < topology_.node().size(); ++rank) {
     const std::span<std::int64_t> other = largest_of(rank);
@@ -211,8 +212,18 @@ UpdateSums GradientSync::add_slots() const {
 
 std::span<const float> GradientSync::mean_gradient() const { return mean(); }
 
-std::span<GradientSync::Slot> GradientSync::slots(std::size_t table) const {
-  return slot_memory_.region_as<Slot>(0).subspan(table * slot_capacity_, slot_capacity_);
+std::span<double> GradientSync::table(std::size_t index) const {
+  const std::span<double> both = table_memory_.region_as<double>(0);
+  return both.subspan(index * (both.size() / 2), both.size() / 2);
+}
+
+std::span<RankNote> GradientSync::notes(std::size_t index) const {
+  return {reinterpret_cast<RankNote*>(table(index).data()), notes_.size()};
+}
+
+std::span<GradientSync::Slot> GradientSync::slots(std::size_t index) const {
+  double* const begin = table(index).data() + notes_.size() * std::tuple_size_v<RankNote>;
+  return {reinterpret_cast<Slot*>(begin), slot_capacity_};
 }
 
 std::span<std::int64_t> GradientSync::largest_of(std::size_t node_rank) const {

@@ -12,6 +12,7 @@
 // order. So no number depends on which rank ran what.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,6 +41,9 @@ struct SubstepFacts {
   std::size_t correct = 0;  // samples classified right
   std::uint64_t audit = 0;  // which samples they were, as the caller counts it: below 2^52
 };
+
+// What a rank says of itself: numbers of the caller's, which travel along.
+using RankNote = std::array<double, 3>;
 
 // What every rank knows after the reduction.
 struct UpdateSums {
@@ -74,16 +78,18 @@ class GradientSync {
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
 
   // Collective. `samples` of the whole update must equal what the ranks ran (std::logic_error
-  // otherwise); `request` is a number of the caller's that travels along. Throws NonFiniteGradient
-  // on every rank alike. All that this rank owns of the mean gradient is ready on return, the other
-  // ranks' slices too (a barrier has passed); nobody may begin() before every rank has passed
-  // barrier() once more, after a throw too.
-  UpdateSums sum(std::uint64_t samples, std::uint64_t request = 0);
+  // otherwise); `request` is a number of the caller's that travels along, `note` some more. Throws
+  // NonFiniteGradient on every rank alike. All that this rank owns of the mean gradient is ready on
+  // return, the other ranks' slices too (a barrier has passed); nobody may begin() before every
+  // rank has passed barrier() once more, after a throw too.
+  UpdateSums sum(std::uint64_t samples, std::uint64_t request = 0, const RankNote& note = {});
 
   // The audit of each minibatch of the update last summed, in order; valid until the next begin().
   std::span<const std::uint64_t> audits() const { return audits_; }
   // The request of the update last summed, also if sum() threw NonFiniteGradient.
   std::uint64_t request() const noexcept { return request_; }
+  // The note of each rank to the sum before, likewise; valid until the next begin().
+  std::span<const RankNote> notes() const { return notes_; }
 
   // The mean gradient (running statistics: the minibatches' mean statistics), all of it, in
   // node-shared memory.
@@ -123,7 +129,10 @@ class GradientSync {
   std::uint64_t largest_request() const;
   UpdateSums add_slots() const;
 
-  std::span<Slot> slots(std::size_t table) const;
+  // A table: a note for each rank, a slot for each minibatch.
+  std::span<double> table(std::size_t index) const;
+  std::span<RankNote> notes(std::size_t index) const;
+  std::span<Slot> slots(std::size_t index) const;
   std::span<std::int64_t> largest_of(std::size_t node_rank) const;
   std::span<float> mean() const;
   std::span<double> block_squares() const;
@@ -142,12 +151,12 @@ class GradientSync {
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
   collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,
                                             // and the request
-  collectives::NodeMemory
-      slot_memory_;  // the first rank's region: two tables of slots, used in turn
+  collectives::NodeMemory table_memory_;    // the first rank's region: two tables, used in turn
   std::size_t slot_capacity_ = 0;
   std::size_t minibatches_ = 0;
-  std::size_t table_ = 0;  // the table of slots in use
+  std::size_t table_ = 0;  // the one in use
   std::vector<std::uint64_t> audits_;
+  std::vector<RankNote> notes_;
   std::uint64_t request_ = 0;
 };
 

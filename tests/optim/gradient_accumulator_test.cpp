@@ -137,18 +137,6 @@ TEST(GradientAccumulator, AnIdleRankContributesZeros) {
   EXPECT_EQ(sums, std::vector<double>(total, 0.0));
 }
 
-TEST(BlockSquare, IsThePlainSumForAnyLength) {
-  for (const std::size_t size : {0UL, 1UL, 7UL, 8UL, 13UL, 16UL, 4095UL, 4096UL}) {
-    std::vector<float> values(size);
-    double expected = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      values[i] = static_cast<float>(i % 17) - 5.5F;
-      expected += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-    }
-    EXPECT_DOUBLE_EQ(block_square(values), expected) << size << " values";
-  }
-}
-
 TEST(SumKindNames, AreReadBothWays) {
   EXPECT_EQ(sum_kind("exact"), SumKind::exact);
   EXPECT_EQ(to_string(sum_kind("fast")), "fast");

@@ -117,6 +117,32 @@ TEST_F(GradientSyncTest, AuditsArriveByMinibatchAndTheLargestRequestEverywhere) 
   }
 }
 
+// Rank r says r + 1, how many updates there were, and nothing in every other one.
+TEST_F(GradientSyncTest, EveryRankGetsTheNotesOfAllRanks) {
+  for (const Topology* topology : {&one_node, &nodes_of_two}) {
+    GradientSync sync = make_sync(*topology, SumKind::exact, AllreduceAlgorithm::automatic);
+    const auto rank = static_cast<double>(world.rank());
+    for (const std::size_t minibatches : {1UL, 9UL, 2UL}) {
+      bool stands = false;
+      for (int attempt = 1; !stands; ++attempt) {
+        sync.begin(minibatches);
+        for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
+          sync.accumulate({slot, samples_of(slot)}, gradient_sum(slot, 1));
+        }
+        const RankNote note{rank + 1, static_cast<double>(attempt), attempt % 2 == 0 ? 0 : -rank};
+        stands = sync.sum(samples_in(minibatches), 0, note).stands;
+        ASSERT_EQ(sync.notes().size(), world.size());
+        for (std::size_t other = 0; other < world.size(); ++other) {
+          const auto number = static_cast<double>(other);
+          EXPECT_EQ(sync.notes()[other], (RankNote{number + 1, static_cast<double>(attempt),
+                                                   attempt % 2 == 0 ? 0 : -number}));
+        }
+        sync.barrier();
+      }
+    }
+  }
+}
+
 // What a failed update leaves behind must not be seen by the next one.
 TEST_F(GradientSyncTest, AnUpdateAfterANonFiniteOneSumsAsIfNothingHadHappened) {
   for (const Topology* topology : {&one_node, &nodes_of_two}) {
@@ -128,8 +154,9 @@ TEST_F(GradientSyncTest, AnUpdateAfterANonFiniteOneSumsAsIfNothingHadHappened) {
       if (slot == 5) gradient[0] = std::numeric_limits<float>::infinity();
       sync.accumulate({slot, samples_of(slot), loss_of(slot), 1, 7}, gradient);
     }
-    EXPECT_THROW(sync.sum(samples_in(8), 2), NonFiniteGradient);
+    EXPECT_THROW(sync.sum(samples_in(8), 2, {4}), NonFiniteGradient);
     EXPECT_EQ(sync.request(), 2U);
+    EXPECT_EQ(sync.notes().back(), (RankNote{4}));
     EXPECT_EQ(sync.audits()[7], 7U);
     sync.barrier();
     for (const std::size_t minibatches : {4UL, 8UL}) {
