@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,10 +20,15 @@ struct MinibatchKey {
   std::uint64_t minibatch = 0;  // its number within the epoch
 };
 
+// Told while a gradient is being computed: its parameters from this offset on are final, padding
+// included.
+using IsFinalFrom = std::function<void(std::size_t offset)>;
+
 struct MinibatchView {
   std::span<const float> inputs;  // NHWC, labels.size() samples
   std::span<const std::int32_t> labels;
   MinibatchKey key;
+  IsFinalFrom is_final_from = {};  // if set, told offsets that never rise, as often as may be
 };
 
 struct MinibatchLoss {

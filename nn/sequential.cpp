@@ -118,18 +118,19 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   const MinibatchLoss loss = log_softmax_loss(activations, minibatch.labels, classes(),
                                               activation_gradients_[0].first(activations.size()));
   if (is_aligned(gradient.data())) {
-    backward(inputs, samples, gradient);
+    backward(inputs, samples, gradient, minibatch.is_final_from);
   } else {
     const std::span<float> aligned = aligned_gradient_.first(gradient.size());
-    backward(inputs, samples, aligned);
+    backward(inputs, samples, aligned, /*is_final_from=*/{});
     std::copy(aligned.begin(), aligned.end(), gradient.begin());
   }
   return loss;
 }
 
 void Sequential::backward(std::span<const float> inputs, std::size_t samples,
-                          std::span<float> gradient) {
+                          std::span<float> gradient, const IsFinalFrom& is_final_from) {
   std::size_t current = 0;  // which buffer holds the gradient of the stage's output
+  std::size_t final_from = layout_.parameter_elements();
   for (std::size_t s = stages_.size(); s-- > 0;) {
     Stage& stage = stages_[s];
     for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
@@ -146,19 +147,25 @@ void Sequential::backward(std::span<const float> inputs, std::size_t samples,
     pass.tensor_gradients = stage.gradients;
     stage.layer->backward(pass);
     current = 1 - current;
+    for (const std::size_t tensor : stage.tensors) {
+      clear_padding_after(tensor, gradient);
+      final_from = std::min(final_from, layout_.tensors()[tensor].offset);
+    }
+    if (is_final_from) is_final_from(final_from);
   }
-  clear_padding(gradient);
 }
 
 void Sequential::clear_padding(std::span<float> buffer) const {
-  for (std::size_t i = 0; i < layout_.tensors().size(); ++i) {
-    const TensorInfo& tensor = layout_.tensors()[i];
-    const bool is_last = i + 1 == layout_.tensors().size();
-    const std::size_t end = is_last ? layout_.total_elements() : layout_.tensors()[i + 1].offset;
-    const std::span<float> padding =
-        buffer.subspan(tensor.offset + tensor.size, end - tensor.offset - tensor.size);
-    std::fill(padding.begin(), padding.end(), 0.0F);
-  }
+  for (std::size_t i = 0; i < layout_.tensors().size(); ++i) clear_padding_after(i, buffer);
+}
+
+void Sequential::clear_padding_after(std::size_t tensor, std::span<float> buffer) const {
+  const TensorInfo& info = layout_.tensors()[tensor];
+  const bool is_last = tensor + 1 == layout_.tensors().size();
+  const std::size_t begin = info.offset + info.size;
+  const std::size_t end = is_last ? layout_.total_elements() : layout_.tensors()[tensor + 1].offset;
+  const std::span<float> padding = buffer.subspan(begin, end - begin);
+  std::fill(padding.begin(), padding.end(), 0.0F);
 }
 
 MinibatchLoss Sequential::evaluate(std::span<const float> inputs,

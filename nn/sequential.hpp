@@ -44,8 +44,10 @@ class Sequential final : public Model {
   void check(std::span<const float> inputs, std::span<const std::int32_t> labels) const;
   std::span<const float> aligned_inputs(std::span<const float> inputs);
   std::size_t classes() const { return stages_.back().layer->output_shape().elements(); }
-  void backward(std::span<const float> inputs, std::size_t samples, std::span<float> gradient);
+  void backward(std::span<const float> inputs, std::size_t samples, std::span<float> gradient,
+                const IsFinalFrom& is_final_from);
   void clear_padding(std::span<float> buffer) const;
+  void clear_padding_after(std::size_t tensor, std::span<float> buffer) const;
 
   std::vector<Stage> stages_;
   std::vector<TensorSpec> specs_;  // in the order of the layout

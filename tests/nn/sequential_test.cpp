@@ -218,6 +218,29 @@ TEST(Sequential, PaddingIsZero) {
   EXPECT_EQ(padding, (48 - 35) + (16 - 5) + (16 - 15) + (16 - 3) + (32 - 30) + (16 - 10));
 }
 
+TEST(Sequential, TellsWhichParametersOfTheGradientAreFinal) {
+  for_each_model([](const ModelCase& c, Backend backend) {
+    ModelUnderTest test(c.spec, c.shape, 6, backend);
+    test.compute();
+    const std::vector<float> whole = copy_of(test.gradient());
+    std::fill(test.gradient().begin(), test.gradient().end(), 1e30F);
+    std::size_t from = test.layout().parameter_elements();
+    std::size_t falls = 0;
+    const auto is_final_from = [&](std::size_t offset) {
+      const std::size_t size = test.layout().parameter_elements() - offset;
+      EXPECT_TRUE(has_equal_bits(test.gradient().subspan(offset, size),
+                                 std::span(whole).subspan(offset, size)));
+      EXPECT_LE(offset, from);
+      falls += offset < from ? 1U : 0U;
+      from = offset;
+    };
+    test.model().gradient({test.inputs(), test.labels(), test_key, is_final_from}, test.gradient());
+    EXPECT_EQ(from, 0U);
+    EXPECT_GE(falls, test.layout().tensors().size() < 3 ? 1U : 2U);
+    EXPECT_TRUE(has_equal_bits(test.gradient(), whole));
+  });
+}
+
 void expect_refusal(const std::function<void()>& action, const std::string& text) {
   try {
     action();
