@@ -1,7 +1,6 @@
 """A whole training with a growing batch, beside PyTorch's DistributedDataParallel.
 
-usage: growing_batch.py --rubato build/release/app/rubato [--rounds 3] [--seconds 2] [--epochs 5]
-                        [--ranks 2]
+usage: growing_batch.py [--build build/bench] [--rounds 3] [--seconds 2] [--epochs 5] [--ranks 2]
 
 Fashion-MNIST, model mnist, the batch doubling from 64 to 2048, the linear rule with warm-up. Ours
 is the whole `rubato train`: images through the loader, the exact sum, evaluations, metrics. Theirs
@@ -10,15 +9,17 @@ minibatch; over the run, the time that its rates give for the same samples. Both
 Exit status 77 where a package is missing.
 """
 
-import argparse
 import json
 import pathlib
 import statistics
 import sys
 import tempfile
 
+import measure
+import same_loss
 import vs_pytorch
-from vs_pytorch import FASHION_MNIST, MINIBATCH, Case, Rubato, run
+from measure import Missing
+from rubato_train import ENVIRONMENT, FASHION_MNIST, MINIBATCH, Case, Rubato
 
 MODEL = "mnist"
 LEARNING_RATE, WARM_UP_EPOCHS = 0.005, 1  # for a batch of 64; times 32 at the end
@@ -34,11 +35,11 @@ def write_trace(path, batches, epochs):
 
 
 def train(rubato, ranks, trace, epochs, directory):
-    run(["mpirun", "-q", "--oversubscribe", "-n", ranks, rubato.program, "train",
-         "--data", rubato.data, "--model", MODEL, "--minibatch", MINIBATCH, "--trace", trace,
-         "--trace-end", "repeat-last", "--epochs", epochs, "--rule", "linear",
-         "--lr", LEARNING_RATE, "--warmup", WARM_UP_EPOCHS, "--schedule-by", "epoch",
-         "--sum", "exact", "--out", directory], rubato.environment)
+    measure.run(rubato.command(
+        ranks, "--data", "fashion-mnist", "--model", MODEL, "--minibatch", MINIBATCH,
+        "--trace", trace, "--trace-end", "repeat-last", "--epochs", epochs, "--rule", "linear",
+        "--lr", LEARNING_RATE, "--warmup", WARM_UP_EPOCHS, "--schedule-by", "epoch",
+        "--sum", "exact", "--out", directory), ENVIRONMENT)
     lines = (directory / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     metrics = [json.loads(line) for line in lines]
     return ([line for line in metrics if line["type"] == "update"],
@@ -87,33 +88,15 @@ def print_rates(ranks, ours, theirs):
     print(f"{'all':>7}{'':>10}{totals[0]:>10.0f}{totals[1]:>10.0f}{totals[0] / totals[1]:>7.2f}")
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rubato", required=True, help="the program, from a release build")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2, help="of PyTorch at each batch size")
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--smallest", type=int, default=64)
-    parser.add_argument("--largest", type=int, default=2048)
-    return parser.parse_args()
-
-
-def main():
-    options = parse_options()
-    package = vs_pytorch.missing_package()
+def run(options, report):
+    vs_pytorch.require_packages()
     if not FASHION_MNIST.is_dir():
-        package = "dataset-fashion-mnist"
-    if package:
-        print(f"skipped: on Debian: apt-get install {package}")
-        return 77
+        raise Missing("on Debian: apt-get install dataset-fashion-mnist")
+    same_loss.difference(Rubato(options.build), MODEL)
     batches = [options.smallest]
     while batches[-1] < options.largest:
         batches.append(2 * batches[-1])
-    for name, value in vs_pytorch.context(options, "fashion-mnist").items():
-        print(f"# {name.replace('_', ' ')}: {value}")
-    rubato = Rubato(options.rubato, "fashion-mnist")
+    rubato = Rubato(options.build)
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as directory:
         trace = pathlib.Path(directory, "trace.csv")
@@ -127,8 +110,18 @@ def main():
                 for batch in ours[-1]})
     print_curve(updates, evaluations)
     print_rates(options.ranks, ours, theirs)
-    return 0
+    report.details["rubato"], report.details["pytorch"] = ours, theirs
+
+
+def parser():
+    made = measure.parser(__doc__)
+    made.set_defaults(rounds=3, seconds=2)
+    made.add_argument("--epochs", type=int, default=5)
+    made.add_argument("--ranks", type=int, default=2)
+    made.add_argument("--smallest", type=int, default=64)
+    made.add_argument("--largest", type=int, default=2048)
+    return made
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure.main("growing_batch", parser(), run))

@@ -1,11 +1,13 @@
 """PyTorch's side of the comparison: DistributedDataParallel over Gloo, at its best on a CPU.
 
 usage: pytorch_ddp.py [--model mnist] [--ranks 2] [--minibatch 32] [--substeps 1] [--seconds 4]
+                      [--updates N]
 
 Trains on one random minibatch that stays in memory, so nothing but computation and communication is
 measured: no data are read, shuffled or copied. One thread a rank; images channels-last, which is
 PyTorch's fastest layout for convolutions on a CPU. An update is `substeps` minibatches a rank,
-synchronised at the last of them only (no_sync), then SGD with momentum. Prints one line of JSON.
+synchronised at the last of them only (no_sync), then SGD with momentum. One rank trains the model
+itself, without DistributedDataParallel. Prints one line of JSON.
 """
 
 import argparse
@@ -22,12 +24,27 @@ import torch.distributed
 import torch.multiprocessing
 import torch.nn.functional as F
 
+from model_costs import IMAGE_28, IMAGE_32
+
 # The models that tests/peer finds to compute what Rubato's do.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "peer"))
 from torch_models import make_model  # noqa: E402
 
 WARM_UP_UPDATES = 5
-SHAPE, CLASSES = (1, 28, 28), 10
+LEAST_UPDATES = 5
+CLASSES = 10
+
+
+def make(model, shape):
+    return make_model(model, shape[1] * shape[2]).to(memory_format=torch.channels_last)
+
+
+def channels_last(images):
+    return images.to(memory_format=torch.channels_last)
+
+
+def loss_of(model, inputs, labels):
+    return F.nll_loss(model(inputs), labels)
 
 
 class Training:
@@ -35,13 +52,12 @@ class Training:
 
     def __init__(self, options):
         torch.manual_seed(0)
-        model = make_model(options.model, SHAPE[1] * SHAPE[2])
-        self.model = model.to(memory_format=torch.channels_last)
+        shape = IMAGE_32 if options.model.startswith("resnet") else IMAGE_28
+        self.model = make(options.model, shape)
         if options.ranks > 1:
             self.model = torch.nn.parallel.DistributedDataParallel(self.model)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9)
-        inputs = torch.randn(options.minibatch, *SHAPE)
-        self.inputs = inputs.to(memory_format=torch.channels_last)
+        self.inputs = channels_last(torch.randn(options.minibatch, *shape))
         self.labels = torch.randint(0, CLASSES, (options.minibatch,))
         self.substeps = options.substeps
         self.ranks = options.ranks
@@ -51,7 +67,7 @@ class Training:
         for substep in range(1, self.substeps + 1):
             is_accumulating = substep < self.substeps and self.ranks > 1
             with self.model.no_sync() if is_accumulating else contextlib.nullcontext():
-                F.nll_loss(self.model(self.inputs), self.labels).backward()
+                loss_of(self.model, self.inputs, self.labels).backward()
         self.optimizer.step()
 
     def seconds_for(self, updates):
@@ -65,7 +81,8 @@ class Training:
     def updates_in(self, seconds):
         """As many as fill the time, the same number on every rank."""
         probe = 3
-        count = torch.tensor([max(probe, round(seconds * probe / self.seconds_for(probe)))])
+        updates = round(seconds * probe / self.seconds_for(probe))
+        count = torch.tensor([max(LEAST_UPDATES, updates)])
         if self.ranks > 1:
             torch.distributed.broadcast(count, 0)
         return int(count)
@@ -75,14 +92,14 @@ class Training:
             torch.distributed.barrier()
 
 
-def measure(rank, options, port):
+def train(rank, options, port):
     torch.set_num_threads(1)
     if options.ranks > 1:
         torch.distributed.init_process_group(
             "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=options.ranks)
     training = Training(options)
     training.seconds_for(WARM_UP_UPDATES)
-    updates = training.updates_in(options.seconds)
+    updates = options.updates or training.updates_in(options.seconds)
     seconds = training.seconds_for(updates)
     samples = updates * options.ranks * options.substeps * options.minibatch
     if rank == 0:
@@ -105,13 +122,14 @@ def main():
     parser.add_argument("--minibatch", type=int, default=32)
     parser.add_argument("--substeps", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--updates", type=int, help="so many, in place of --seconds")
     options = parser.parse_args()
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     os.environ["OMP_NUM_THREADS"] = "1"
     if options.ranks == 1:
-        measure(0, options, 0)
+        train(0, options, 0)
     else:
-        torch.multiprocessing.spawn(measure, (options, free_port()), options.ranks)
+        torch.multiprocessing.spawn(train, (options, free_port()), options.ranks)
 
 
 if __name__ == "__main__":

@@ -1,123 +1,71 @@
 """Training speed beside PyTorch's DistributedDataParallel, both in turn on this machine.
 
-usage: vs_pytorch.py --rubato build/app/rubato [--rounds 5] [--seconds 4] [--models MODEL ...]
-                     [--substeps 1 4] [--ranks 2] [--format text|json]
+usage: vs_pytorch.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
-Each round runs one side, then the other (A B A B ...), so that a change of the machine's mood meets
-both; a round's ratio is of neighbours in time, and the spread of these ratios says how far to trust
-the ratio of the medians. Ours is `rubato train` as a user runs it: real images through the loader,
-the exact sum, its metrics written. Theirs (pytorch_ddp.py) computes on one minibatch in memory.
-Exit status 77 where a package is missing; the reference BLAS, which libblas3 installs, counts as
-one: PyTorch's matrix products are ten times slower with it than with OpenBLAS.
+Ours is `rubato train` as a user runs it: images through the loader, the exact sum, the gradient's
+noise measured. Theirs (pytorch_ddp.py) computes on one minibatch in memory; with one rank it is
+PyTorch alone. Before a model is timed, both must find the same loss (same_loss.py). Exit status 77
+where a package is missing; the reference BLAS, which libblas3 installs, counts as one: PyTorch's
+matrix products are ten times slower with it than with OpenBLAS.
 """
 
-import argparse
 import dataclasses
-import datetime
 import importlib.util
 import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
 
-MINIBATCH = 32
-WARM_UP_UPDATES = 3  # first touches of memory, and the exact sum's search for its units
-FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")  # of dataset-fashion-mnist
+import measure
+import same_loss
+from measure import Figure, Missing
+from rubato_train import MODELS, Case, Rubato
+
 HERE = pathlib.Path(__file__).resolve().parent
 
-
-@dataclasses.dataclass
-class Case:
-    model: str
-    substeps: int  # of each rank, in an update
-    ranks: int
-
-    @property
-    def batch_size(self):
-        return MINIBATCH * self.substeps * self.ranks
-
-
-@dataclasses.dataclass
-class Comparison:
-    case: Case
-    ours: list  # samples per second of each round
-    theirs: list
-
-    def summary(self):
-        ratios = [ours / theirs for ours, theirs in zip(self.ours, self.theirs)]
-        ours, theirs = statistics.median(self.ours), statistics.median(self.theirs)
-        return {"model": self.case.model, "substeps": self.case.substeps, "ranks": self.case.ranks,
-                "batch_size": self.case.batch_size,
-                "rubato": ours, "pytorch": theirs, "ratio": ours / theirs,
-                "lowest_ratio": min(ratios), "highest_ratio": max(ratios),
-                "rubato_rounds": self.ours, "pytorch_rounds": self.theirs}
-
-
-class Rubato:
-    def __init__(self, program, data):
-        self.program, self.data = program, data
-        self.environment = {  # as root, as in containers, mpirun wants to be told twice
-            **os.environ, "OMP_NUM_THREADS": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-    def update_seconds(self, case, updates):
-        """What each update after the first few took, from the run's own metrics."""
-        with tempfile.TemporaryDirectory() as directory:
-            run(["mpirun", "-q", "--oversubscribe", "-n", case.ranks, self.program, "train",
-                 "--data", self.data, "--model", case.model, "--minibatch", MINIBATCH,
-                 "--batch-size", case.batch_size, "--updates", updates + WARM_UP_UPDATES,
-                 "--sum", "exact", "--lr", 0.01, "--out", pathlib.Path(directory, "run")],
-                self.environment)
-            metrics = pathlib.Path(directory, "run", "metrics.jsonl").read_text(encoding="utf-8")
-        lines = [json.loads(line) for line in metrics.splitlines()]
-        return [line["seconds"] for line in lines if line["type"] == "update"][WARM_UP_UPDATES:]
-
-    def updates_in(self, case, seconds):
-        return max(20, round(seconds / statistics.median(self.update_seconds(case, 20))))
-
-    def samples_per_second(self, case, updates):
-        return case.batch_size * updates / sum(self.update_seconds(case, updates))
+# (ranks, substeps) -> how many times PyTorch's speed, at least
+BARS = {
+    (1, 1): {"mnist": 2.5, "mnist-tutorial": 1.8, "mlp:512,512": 1.6, "resnet20": 1.3},
+    (2, 1): {"mnist": 4, "mnist-tutorial": 2, "mlp:512,512": 5, "resnet20": 1.6},
+    (2, 4): {"mnist": 3, "mnist-tutorial": 1.8, "mlp:512,512": 2.5, "resnet20": 1.4},
+}
 
 
 def pytorch_samples_per_second(case, seconds):
-    line = run([sys.executable, HERE / "pytorch_ddp.py", "--model", case.model,
-                "--ranks", case.ranks, "--minibatch", MINIBATCH, "--substeps", case.substeps,
-                "--seconds", seconds],
-               {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+    line = measure.run([sys.executable, "-B", HERE / "pytorch_ddp.py", *words(case),
+                        "--seconds", seconds], environment())
     return json.loads(line)["samples_per_second"]
 
 
-def run(command, environment=None):
-    words = [str(word) for word in command]
-    try:
-        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
-    except OSError as error:
-        sys.exit(f"cannot run {words[0]}: {error.strerror}")
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}: exit status {done.returncode}: {done.stderr.strip()}")
-    return done.stdout
+def words(case):
+    """What pytorch_ddp.py is told of it."""
+    return [word for name, value in dataclasses.asdict(case).items()
+            for word in (f"--{name}", value)]
 
 
-def compare(rubato, case, rounds, seconds):
-    comparison = Comparison(case, [], [])
-    updates = rubato.updates_in(case, seconds)
-    for _ in range(rounds):
-        comparison.ours.append(rubato.samples_per_second(case, updates))
-        comparison.theirs.append(pytorch_samples_per_second(case, seconds))
-    return comparison.summary()
+def environment():
+    return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def context(options, data):
-    import torch
-    return {"host": cpu_model(), "cores": os.cpu_count(),
-            "load_average": round(os.getloadavg()[0], 2),
-            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "rubato": run([options.rubato, "--version"]).strip(), "pytorch": torch.__version__,
-            "blas": blas(), "data": data, "minibatch": MINIBATCH, "rounds": options.rounds,
-            "seconds_a_round": options.seconds}
+def compare(rubato, case, options):
+    updates = rubato.updates_in(case, options.seconds)
+    rounds = measure.in_turn(options.rounds, {
+        "rubato": lambda: rubato.samples_per_second(case, updates),
+        "pytorch": lambda: pytorch_samples_per_second(case, options.seconds)})
+    figure = Figure.of_rounds(
+        f"{case}: times PyTorch's speed", measure.ratios(rounds["rubato"], rounds["pytorch"]), "x",
+        at_least=BARS.get((case.ranks, case.substeps), {}).get(case.model),
+        note=f"{statistics.median(rounds['rubato']):.0f} and "
+             f"{statistics.median(rounds['pytorch']):.0f} samples/s")
+    return figure, {**dataclasses.asdict(case), **rounds}
+
+
+def require_packages():
+    same_loss.require_packages()
+    if importlib.util.find_spec("torch") and "/blas/libblas" in blas():
+        raise Missing("PyTorch has the reference BLAS; on Debian: apt-get install "
+                      "libopenblas0-pthread")
 
 
 def blas():
@@ -129,71 +77,24 @@ def blas():
     return "built in"
 
 
-def missing_package():
-    if importlib.util.find_spec("torch") is None:
-        return "python3-torch"
-    if "/blas/libblas" in blas():
-        return "libopenblas0-pthread"
-    return None
-
-
-def cpu_model():
-    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return "unknown"
-
-
-def print_context(facts):
-    for name, value in facts.items():
-        print(f"# {name.replace('_', ' ')}: {value}")
-    print("# samples per second over all ranks, medians of the rounds; ratio: Rubato / PyTorch")
-    print(f"{'model':<16}{'substeps':>9}{'batch':>7}{'Rubato':>10}{'PyTorch':>10}{'ratio':>7}"
-          "  lowest to highest round", flush=True)
-
-
-def print_row(row):
-    print(f"{row['model']:<16}{row['substeps']:>9}{row['batch_size']:>7}{row['rubato']:>10.0f}"
-          f"{row['pytorch']:>10.0f}{row['ratio']:>7.2f}"
-          f"  {row['lowest_ratio']:.2f} to {row['highest_ratio']:.2f}", flush=True)
-
-
-def parse_options():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rubato", required=True, help="the program, from a release build")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=4, help="of each side in each round")
-    parser.add_argument("--models", nargs="+",
-                        default=["mnist", "mnist-tutorial", "mlp:512,512"])
-    parser.add_argument("--substeps", type=int, nargs="+", default=[1, 4])
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    return parser.parse_args()
-
-
-def main():
-    options = parse_options()
-    if package := missing_package():
-        print(f"skipped: on Debian: apt-get install {package}")
-        return 77
-    data = ("fashion-mnist" if FASHION_MNIST.is_dir()
-            else "synthetic:samples=12000,shape=1x28x28,classes=10")
-    facts = context(options, data)
-    if options.format == "text":
-        print_context(facts)
-    rows = []
+def run(options, report):
+    require_packages()
+    rubato = Rubato(options.build)
+    report.context["blas"] = blas()
+    report.details["samples_per_second"] = []
     for model in options.models:
-        for substeps in options.substeps:
-            case = Case(model, substeps, options.ranks)
-            rows.append(compare(Rubato(options.rubato, data), case, options.rounds,
-                                options.seconds))
-            if options.format == "text":
-                print_row(rows[-1])
-    if options.format == "json":
-        print(json.dumps({"context": facts, "comparisons": rows}, indent=1))
-    return 0
+        same_loss.difference(rubato, model)
+        for ranks, substeps in list(BARS)[:2 if options.quick else None]:
+            figure, detail = compare(rubato, Case(model, substeps, ranks), options)
+            report.add(figure)
+            report.details["samples_per_second"].append(detail)
+
+
+def parser():
+    made = measure.parser(__doc__)
+    made.add_argument("--models", nargs="+", default=MODELS)
+    return made
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measure.main("vs_pytorch", parser(), run))

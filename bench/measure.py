@@ -1,0 +1,214 @@
+"""What all measurements share: rounds in turn, figures beside their bars, a result and its context.
+
+Sides take turns (A B A B ...), so that a change of the machine's mood meets all of them, and ratios
+are of neighbours in time. A figure is the median over the rounds, with the lowest and the highest.
+Each measurement is a script with measure(options, report); alone it prints its own table, and
+run_all.py runs them all. A result file is JSON that begins with the context.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+SKIPPED = 77
+
+
+class Missing(Exception):
+    """Something that is not installed here; the text says what to install."""
+
+
+class Failure(Exception):
+    """A program that did not do what was asked of it."""
+
+
+@dataclasses.dataclass
+class Figure:
+    """A number with the bar it is to clear, where there is one: at least, or at most, so much."""
+
+    name: str
+    value: float
+    unit: str = ""
+    lowest: float = None
+    highest: float = None
+    at_least: float = None
+    at_most: float = None
+    note: str = ""
+
+    @classmethod
+    def of_rounds(cls, name, values, unit="", **more):
+        return cls(name, statistics.median(values), unit, min(values), max(values), **more)
+
+    @property
+    def is_met(self):
+        if self.at_least is not None:
+            return self.value >= self.at_least
+        return None if self.at_most is None else self.value <= self.at_most
+
+    def text(self, value):
+        digits = {"x": 2, "%": 1}.get(self.unit)
+        number = (f"{value:.{digits}f}" if digits else
+                  f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}")
+        return f"{number} {self.unit}".strip()
+
+    def row(self):
+        spread = "" if self.lowest is None or self.lowest == self.highest else (
+            f"{self.text(self.lowest)} to {self.text(self.highest)}")
+        bar = ("" if self.is_met is None else f">= {self.text(self.at_least)}"
+               if self.at_least is not None else f"<= {self.text(self.at_most)}")
+        verdict = {None: "", True: "met", False: "MISSED"}[self.is_met]
+        row = (f"{self.name:<58} {self.text(self.value):>15}  {spread:<26} {bar:<12} {verdict:<7}"
+               f"{self.note}")
+        return row.rstrip()
+
+
+class Report:
+    """The figures of one measurement: printed as they come, written as JSON at the end."""
+
+    def __init__(self, title, options):
+        self.title, self.options = title, options
+        self.context = context(options)
+        self.figures, self.details = [], {}
+
+    def print_context(self):
+        for name, value in self.context.items():
+            print(f"# {name.replace('_', ' ')}: {value}")
+        print(f"{'figure':<58} {'median':>15}  {'lowest to highest round':<26} {'bar':<12} verdict",
+              flush=True)
+
+    def add(self, figure):
+        self.figures.append(figure)
+        print(figure.row(), flush=True)
+
+    def skip(self, sentence):
+        print(f"skipped: {sentence}", flush=True)
+
+    def write(self):
+        self.options.out.mkdir(parents=True, exist_ok=True)
+        document = {"context": self.context, "measurement": self.title,
+                    "figures": [{**dataclasses.asdict(figure), "is_met": figure.is_met}
+                                for figure in self.figures], **self.details}
+        file = self.options.out / f"{self.title}.json"
+        file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def in_turn(rounds, sides):
+    """What each side gives in each round, by its name; a side is called once a round."""
+    results = {name: [] for name in sides}
+    for _ in range(rounds):
+        for name, measure_once in sides.items():
+            results[name].append(measure_once())
+    return results
+
+
+def ratios(over, under):
+    return [a / b for a, b in zip(over, under)]
+
+
+def run(command, environment=None):
+    """The standard output of a program that must succeed."""
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
+    except OSError as error:
+        raise Failure(f"cannot run {words[0]}: {error.strerror}") from error
+    if done.returncode == SKIPPED:
+        raise Missing(done.stdout.strip().removeprefix("skipped: "))
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(words)}: exit status {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def benchmarks(program, *options):
+    """The results of a Google Benchmark program, by name; on one thread."""
+    text = run([program, "--benchmark_format=json", *options],
+               {**os.environ, "OMP_NUM_THREADS": "1"})
+    return json.loads(text)["benchmarks"]
+
+
+def context(options):
+    settings = {name: str(value) for name, value in vars(options).items()}
+    return {"host": platform.node(), "cpu": cpu_model(), "cores": os.cpu_count(),
+            "load_average": round(os.getloadavg()[0], 2),
+            "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            **build_facts(options.build), "open_mpi": package_version("libopenmpi3"),
+            "onednn": package_version("libdnnl2"), "eigen": package_version("libeigen3-dev"),
+            "pytorch": python_version_of("torch"), "kernel": platform.release(),
+            "options": ", ".join(f"{name} {value}" for name, value in settings.items())}
+
+
+def build_facts(build):
+    """Version, revision, compiler, build type and flags, as a run of the program reports them."""
+    text = run([build / "app" / "rubato", "train", "--data", "synthetic:samples=64", "--model",
+                "linear", "--batch-size", 32, "--updates", 1, "--format", "json"],
+               {**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"})
+    facts = json.loads(text)["context"]
+    return {"rubato": f"{facts['version']} ({facts['revision']})",
+            **{name: facts[name] for name in ("compiler", "build_type", "flags", "kernels")}}
+
+
+def package_version(package):
+    with contextlib.suppress(OSError):
+        done = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package],
+                              capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return done.stdout
+    return "not known"
+
+
+def python_version_of(module):
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version(module)
+    return "not installed"
+
+
+def cpu_model():
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return "unknown"
+
+
+def parser(description):
+    """With the options that every measurement has."""
+    made = argparse.ArgumentParser(description=description,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--build", type=pathlib.Path, default="build/bench",
+                      help="of the preset bench (default %(default)s)")
+    made.add_argument("--out", type=pathlib.Path, help="for results (default BUILD/results)")
+    made.add_argument("--rounds", type=int, default=5)
+    made.add_argument("--seconds", type=float, default=3, help="of a side in a round")
+    made.add_argument("--quick", action="store_true", help="one round of half a second")
+    return made
+
+
+def settle(options):
+    """What one option says of others."""
+    if options.quick:
+        options.rounds, options.seconds = 1, 0.5
+    options.build = options.build.resolve()
+    options.out = options.out or options.build / "results"
+    return options
+
+
+def main(title, made_parser, measure):
+    options = settle(made_parser.parse_args())
+    try:
+        report = Report(title, options)
+        report.print_context()
+        measure(options, report)
+        report.write()
+    except Missing as missing:
+        print(f"skipped: {missing}")
+        return SKIPPED
+    except Failure as failure:
+        sys.exit(str(failure))
+    return 0

@@ -1,0 +1,90 @@
+"""Runs `rubato train` as a user does, and reads from its report what each update took.
+
+An update's time is rank 0's: from asking for the data to the last barrier. Planning the next update
+and reporting fall between updates (a few microseconds), evaluations too.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+
+import measure
+from model_costs import IMAGE_28, IMAGE_32
+
+MINIBATCH = 32
+WARM_UP_UPDATES = 3  # first touches of memory, and the exact sum's search for its units
+LEAST_UPDATES = 5
+MODELS = ("mnist", "mnist-tutorial", "mlp:512,512", "resnet20")
+FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")  # of dataset-fashion-mnist
+ENVIRONMENT = {  # as root, as in containers, mpirun wants to be told twice
+    **os.environ, "OMP_NUM_THREADS": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "HWLOC_COMPONENTS": os.environ.get("HWLOC_COMPONENTS", "-gl"),
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@dataclasses.dataclass
+class Case:
+    """A model, how many minibatches each rank runs in an update, and on how many ranks."""
+
+    model: str
+    substeps: int = 1
+    ranks: int = 1
+    minibatch: int = MINIBATCH
+
+    @property
+    def batch_size(self):
+        return self.minibatch * self.substeps * self.ranks
+
+    @property
+    def options(self):
+        return ["--model", self.model, "--minibatch", self.minibatch, "--lr", 0.01,
+                "--batch-size", self.batch_size, *data_of(self.model)]
+
+    def __str__(self):
+        return f"{self.model}, {plural(self.ranks, 'rank')}, {plural(self.substeps, 'substep')}"
+
+
+class Rubato:
+    """The program, started by mpirun or by what stands in for it."""
+
+    def __init__(self, build):
+        self.program = build / "app" / "rubato"
+
+    def command(self, ranks, *options):
+        return ["mpirun", "-q", "-n", ranks, self.program, "train", *options]
+
+    def report(self, ranks, *options, launcher=()):
+        """The run's JSON document; `launcher` takes the place of mpirun."""
+        command = self.command(ranks, *options, "--format", "json", "--log-every", 1)
+        if launcher:
+            command = [*launcher, *command[4:]]
+        return json.loads(measure.run(command, ENVIRONMENT))
+
+    def updates(self, case, updates, *more, launcher=()):
+        """What each update took, in seconds, without the first few."""
+        report = self.report(case.ranks, *case.options, "--updates", updates + WARM_UP_UPDATES,
+                             *more, launcher=launcher)
+        return [update["seconds"] for update in report["updates"][WARM_UP_UPDATES:]]
+
+    def updates_in(self, case, seconds):
+        """How many updates fill so many seconds."""
+        probe = sorted(self.updates(case, LEAST_UPDATES))[LEAST_UPDATES // 2]
+        return max(LEAST_UPDATES, round(seconds / probe))
+
+    def samples_per_second(self, case, updates, *more):
+        return case.batch_size * updates / sum(self.updates(case, updates, *more))
+
+
+def data_of(model):
+    """Images of the model's shape, and a test set so small that evaluating it takes no time."""
+    shape = "x".join(map(str, IMAGE_32 if model.startswith("resnet") else IMAGE_28))
+    made_up = f"synthetic:samples=12000,shape={shape},classes=10"
+    has_images = FASHION_MNIST.is_dir() and not model.startswith("resnet")
+    return ["--data", "fashion-mnist" if has_images else made_up,
+            "--test-data", f"synthetic:samples=10,shape={shape},classes=10"]
+
+
+def plural(number, word):
+    return f"{number} {word}" + ("" if number == 1 else "s")
