@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
+HEADING = f"{'figure':<58} {'median':>15}  {'lowest to highest round':<26} {'bar':<12} verdict"
 
 
 class Missing(Exception):
@@ -80,11 +81,11 @@ class Report:
 
     def print_context(self):
         for name, value in self.context.items():
-            print(f"# {name.replace('_', ' ')}: {value}")
-        print(f"{'figure':<58} {'median':>15}  {'lowest to highest round':<26} {'bar':<12} verdict",
-              flush=True)
+            print(f"# {name.replace('_', ' ')}: {value}", flush=True)
 
     def add(self, figure):
+        if not self.figures:
+            print(HEADING)
         self.figures.append(figure)
         print(figure.row(), flush=True)
 

@@ -39,8 +39,12 @@ class Case:
 
     @property
     def options(self):
+        return [*self.options_without_batch, "--batch-size", self.batch_size]
+
+    @property
+    def options_without_batch(self):
         return ["--model", self.model, "--minibatch", self.minibatch, "--lr", 0.01,
-                "--batch-size", self.batch_size, *data_of(self.model)]
+                *data_of(self.model)]
 
     def __str__(self):
         return f"{self.model}, {plural(self.ranks, 'rank')}, {plural(self.substeps, 'substep')}"
@@ -62,10 +66,12 @@ class Rubato:
             command = [*launcher, *command[4:]]
         return json.loads(measure.run(command, ENVIRONMENT))
 
-    def updates(self, case, updates, *more, launcher=()):
+    def updates(self, case, updates, *more, trace=None, launcher=()):
         """What each update took, in seconds, without the first few."""
-        report = self.report(case.ranks, *case.options, "--updates", updates + WARM_UP_UPDATES,
-                             *more, launcher=launcher)
+        options = ([*case.options_without_batch, "--trace", trace, "--trace-end", "repeat-last"]
+                   if trace else case.options)
+        report = self.report(case.ranks, *options, "--updates", updates + WARM_UP_UPDATES, *more,
+                             launcher=launcher)
         return [update["seconds"] for update in report["updates"][WARM_UP_UPDATES:]]
 
     def updates_in(self, case, seconds):

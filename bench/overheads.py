@@ -1,0 +1,87 @@
+"""What a second rank brings, and what exact sums, AdaScale and a changing batch cost.
+
+usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
+
+All ways to run a model take turns. Each is the time of all its updates together, so that what
+happens seldom counts too (an update that is summed twice because the units of the exact sum had to
+change). One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in
+turn, beside 128 throughout.
+"""
+
+import itertools
+import pathlib
+import sys
+import tempfile
+
+import measure
+from measure import Figure
+from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
+
+RANKS = 2
+CHANGING_BATCH = (64, 192, 128)
+SCALING_AT_LEAST = 1.9
+EXACT_AT_MOST = {"mlp:512,512": 8}  # per cent; it computes least for each parameter
+EXACT_AT_MOST_ELSE, ADASCALE_AT_MOST, TRACE_AT_MOST = 1, 2, 2
+
+
+def write_trace(file, updates):
+    rows = itertools.islice(itertools.cycle(CHANGING_BATCH), updates + WARM_UP_UPDATES)
+    file.write_text("step,batchsize\n" + "".join(f"{i},{b}\n" for i, b in enumerate(rows)),
+                    encoding="ascii")
+
+
+def rounds_of(options, rubato, model, directory):
+    """Seconds of a sample in each round, for each way to run the model."""
+    alone, together, larger = Case(model, 1, 1), Case(model, 1, RANKS), Case(model, 2, RANKS)
+    updates = rubato.updates_in(together, options.seconds)
+    updates += -updates % len(CHANGING_BATCH)
+    trace = directory / "trace.csv"
+    write_trace(trace, updates)
+
+    def side(case, *more, **how):
+        return lambda: sum(rubato.updates(case, updates, *more, **how)) / updates / case.batch_size
+
+    return measure.in_turn(options.rounds, {
+        "alone": side(alone), "together": side(together), "fast": side(together, "--sum", "fast"),
+        "adascale": side(together, "--rule", "adascale"), "larger": side(larger),
+        "changing": side(larger, trace=trace)})
+
+
+def per_cent_more(rounds, name, than):
+    return [100 * (ratio - 1) for ratio in measure.ratios(rounds[name], rounds[than])]
+
+
+def figures(model, rounds):
+    yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank",
+                           measure.ratios(rounds["alone"], rounds["together"]), "x",
+                           at_least=SCALING_AT_LEAST)
+    yield Figure.of_rounds(f"{model}: exact sum, beyond the fast one",
+                           per_cent_more(rounds, "together", "fast"), "%",
+                           at_most=EXACT_AT_MOST.get(model, EXACT_AT_MOST_ELSE))
+    yield Figure.of_rounds(f"{model}: AdaScale, beyond the linear rule",
+                           per_cent_more(rounds, "adascale", "together"), "%",
+                           at_most=ADASCALE_AT_MOST)
+    yield Figure.of_rounds(f"{model}: batch changes at every update, beyond constant",
+                           per_cent_more(rounds, "changing", "larger"), "%",
+                           at_most=TRACE_AT_MOST)
+
+
+def run(options, report):
+    rubato = Rubato(options.build)
+    report.details["seconds_per_sample"] = {}
+    for model in options.models:
+        with tempfile.TemporaryDirectory() as directory:
+            rounds = rounds_of(options, rubato, model, pathlib.Path(directory))
+        report.details["seconds_per_sample"][model] = rounds
+        for figure in figures(model, rounds):
+            report.add(figure)
+
+
+def parser():
+    made = measure.parser(__doc__)
+    made.add_argument("--models", nargs="+", default=MODELS)
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main("overheads", parser(), run))
