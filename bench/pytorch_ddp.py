@@ -24,7 +24,7 @@ import torch.distributed
 import torch.multiprocessing
 import torch.nn.functional as F
 
-from model_costs import IMAGE_28, IMAGE_32
+from rubato_train import image_of
 
 # The models that tests/peer finds to compute what Rubato's do.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "peer"))
@@ -52,7 +52,7 @@ class Training:
 
     def __init__(self, options):
         torch.manual_seed(0)
-        shape = IMAGE_32 if options.model.startswith("resnet") else IMAGE_28
+        shape = image_of(options.model)
         self.model = make(options.model, shape)
         if options.ranks > 1:
             self.model = torch.nn.parallel.DistributedDataParallel(self.model)

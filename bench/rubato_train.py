@@ -83,13 +83,20 @@ class Rubato:
         return case.batch_size * updates / sum(self.updates(case, updates, *more))
 
 
-def data_of(model):
-    """Images of the model's shape, and a test set so small that evaluating it takes no time."""
-    shape = "x".join(map(str, IMAGE_32 if model.startswith("resnet") else IMAGE_28))
-    made_up = f"synthetic:samples=12000,shape={shape},classes=10"
-    has_images = FASHION_MNIST.is_dir() and not model.startswith("resnet")
-    return ["--data", "fashion-mnist" if has_images else made_up,
+def data_of(model, samples=None):
+    """Images of the model's shape, and a test set so small that evaluating it takes no time.
+
+    Real ones where there are any, unless a number of samples is asked for.
+    """
+    shape = "x".join(map(str, image_of(model)))
+    has_images = samples is None and FASHION_MNIST.is_dir() and image_of(model) == IMAGE_28
+    return ["--data", "fashion-mnist" if has_images else
+            f"synthetic:samples={samples or 12000},shape={shape},classes=10",
             "--test-data", f"synthetic:samples=10,shape={shape},classes=10"]
+
+
+def image_of(model):
+    return IMAGE_32 if model.startswith("resnet") else IMAGE_28
 
 
 def plural(number, word):

@@ -16,8 +16,7 @@ import tempfile
 
 import measure
 from measure import Failure, Figure, Missing
-from model_costs import IMAGE_28, IMAGE_32
-from rubato_train import ENVIRONMENT, MINIBATCH, MODELS, Rubato
+from rubato_train import ENVIRONMENT, MINIBATCH, MODELS, Rubato, image_of
 
 AT_MOST = 1e-5  # relative
 WITHOUT_DROPOUT = {"mnist-tutorial": "mnist-tutorial:dropout=0"}
@@ -73,7 +72,7 @@ def difference(rubato, model):
     """Of the two losses, relative to the larger. Throws Failure if they are not the same."""
     require_packages()
     model = WITHOUT_DROPOUT.get(model, model)
-    images, labels = made_up_images(IMAGE_32 if model.startswith("resnet") else IMAGE_28)
+    images, labels = made_up_images(image_of(model))
     with tempfile.TemporaryDirectory() as directory:
         data = pathlib.Path(directory, "images.h5")
         write_images(data, images, labels)

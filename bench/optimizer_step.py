@@ -1,0 +1,103 @@
+"""An optimizer's step at 25.6 million parameters: beside a plain copy, and beside PyTorch's.
+
+usage: optimizer_step.py [--build build/bench] [--rounds 5]
+
+Ours and the copy are of one program (optimizers_bench), on one core. The copy is the better of two,
+and counts what it reads and writes, as the optimizers do. PyTorch's is the best of four: parameters
+as one tensor or in ResNet-50's, tensor by tensor or all at once (foreach); one thread.
+"""
+
+import itertools
+import math
+import os
+import statistics
+import sys
+import time
+
+import measure
+import model_costs
+from measure import Figure
+
+SIZE = 25_600_000
+BYTES = {"sgd momentum torch": 20, "adam": 28}  # moved for each parameter
+OF_COPY_AT_LEAST = 80  # per cent
+OF_PYTORCH_AT_LEAST = {"sgd momentum torch": 1.9, "adam": 5}
+PYTORCH_STEPS = 3
+
+
+def our_bytes_per_second(build, seconds):
+    """By optimizer, and of the best copy; from wall clock, as PyTorch's are."""
+    found = measure.benchmarks(
+        build / "bench" / "optimizers_bench", f"--benchmark_min_time={min(seconds, 0.5)}",
+        f"--benchmark_filter=^(copy.*|{'|'.join(BYTES)})/{SIZE}$")
+    microseconds = {one["name"].rpartition("/")[0]: one["real_time"] for one in found}
+    speeds = {name: 1e6 * SIZE * BYTES.get(name, 8) / taken
+              for name, taken in microseconds.items()}
+    speeds["copy"] = max(speeds[name] for name in speeds if name.startswith("copy"))
+    return speeds
+
+
+def pytorch_sides():
+    """By optimizer, ways to make one that is ready to step."""
+    import torch
+    torch.set_num_threads(1)
+    kinds = {"sgd momentum torch": lambda tensors, foreach: torch.optim.SGD(
+                 tensors, lr=1e-6, momentum=0.9, weight_decay=1e-4, foreach=foreach),
+             "adam": lambda tensors, foreach: torch.optim.Adam(
+                 tensors, lr=1e-6, weight_decay=1e-4, foreach=foreach)}
+    layouts = ([(SIZE,)], model_costs.tensors_of("resnet50"))
+
+    def parameters(shapes):
+        for shape in shapes:
+            tensor = torch.full(shape, 0.5, requires_grad=True)
+            tensor.grad = torch.full(shape, 0.01)
+            yield tensor
+
+    return {name: [lambda make=make, shapes=shapes, foreach=foreach:
+                   (make(list(parameters(shapes)), foreach), shapes)
+                   for shapes, foreach in itertools.product(layouts, (False, True))]
+            for name, make in kinds.items()}
+
+
+def pytorch_seconds(optimizer, shapes):
+    """Of a step over SIZE parameters."""
+    optimizer.step()
+    taken = []
+    for _ in range(PYTORCH_STEPS):
+        begin = time.perf_counter()
+        optimizer.step()
+        taken.append(time.perf_counter() - begin)
+    return statistics.median(taken) * SIZE / sum(map(math.prod, shapes))
+
+
+def pytorch_bytes_per_second():
+    return {name: SIZE * BYTES[name] / min(pytorch_seconds(*make()) for make in ways)
+            for name, ways in pytorch_sides().items()}
+
+
+def run(options, report):
+    sides = {"rubato": lambda: our_bytes_per_second(options.build, options.seconds)}
+    if measure.python_version_of("torch") != "not installed":
+        sides["pytorch"] = pytorch_bytes_per_second
+    os.environ["OMP_NUM_THREADS"] = "1"
+    rounds = measure.in_turn(options.rounds, sides)
+    copies = [ours["copy"] for ours in rounds["rubato"]]
+    report.add(Figure.of_rounds("copy of 25.6 M floats", [speed / 1e9 for speed in copies], "GB/s"))
+    for name in BYTES:
+        ours = [one[name] for one in rounds["rubato"]]
+        report.add(Figure.of_rounds(
+            f"{name}: bytes/s, of the copy's",
+            [100 * ratio for ratio in measure.ratios(ours, copies)], "%",
+            at_least=OF_COPY_AT_LEAST, note=f"{statistics.median(ours) / 1e9:.1f} GB/s"))
+        if "pytorch" in rounds:
+            theirs = [one[name] for one in rounds["pytorch"]]
+            report.add(Figure.of_rounds(f"{name}: times PyTorch's speed",
+                                        measure.ratios(ours, theirs), "x",
+                                        at_least=OF_PYTORCH_AT_LEAST[name]))
+    report.details["bytes_per_second"] = rounds
+    if "pytorch" not in rounds:
+        report.skip("PyTorch's optimizers; on Debian: apt-get install python3-torch")
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main("optimizer_step", measure.parser(__doc__), run))

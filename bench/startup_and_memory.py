@@ -1,0 +1,103 @@
+"""How soon training begins, and how much memory a rank takes.
+
+usage: startup_and_memory.py [--build build/bench] [--rounds 5]
+
+Starting: `rubato train` on the digits, two ranks, in turn with empty_mpi, which prints a line as
+soon as MPI_Init has returned. Both lines travel through mpirun alike, so the time by which ours (that
+of the first update) comes later is the time from MPI_Init's return to the first update, and loading
+a larger program is in it.
+
+Memory: the largest rank's peak (VmHWM) in a job of resnet20, as the kernel hands it to who waits
+for the job. Both sides hold few images: ours 1280, PyTorch a minibatch.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+
+import measure
+import vs_pytorch
+from measure import Failure, Figure, Missing
+from rubato_train import ENVIRONMENT, Case, Rubato, data_of
+
+RANKS = 2
+FIRST_UPDATE_AT_MOST = 0.15  # seconds
+MEMORY_AT_MOST = 100 / 3  # per cent of PyTorch's
+UPDATES_FOR_MEMORY = 10
+PEAK_OF_CHILDREN = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+"""
+
+
+def seconds_to_line(command, is_it):
+    """From the start of a program to the line that is waited for, and to its end."""
+    begin = time.perf_counter()
+    with subprocess.Popen([str(word) for word in command], env=ENVIRONMENT, text=True,
+                          stdout=subprocess.PIPE) as process:
+        line_seconds = None
+        for line in process.stdout:
+            if line_seconds is None and is_it(line):
+                line_seconds = time.perf_counter() - begin
+    if line_seconds is None or process.returncode != 0:
+        raise Failure(f"{command[0]}: exit status {process.returncode}, without the line that was "
+                      "waited for")
+    return line_seconds, time.perf_counter() - begin
+
+
+def startup_figures(options):
+    rubato = Rubato(options.build)
+    digits = ["--data", "digits", "--batch-size", 64, "--updates", 2, "--log-every", 1]
+    empty = ["mpirun", "-q", "-n", RANKS, options.build / "bench" / "empty_mpi"]
+    rounds = measure.in_turn(max(options.rounds, 3), {
+        "empty": lambda: seconds_to_line(empty, lambda line: line == "started\n"),
+        "rubato": lambda: seconds_to_line(rubato.command(RANKS, *digits),
+                                          lambda line: line.split()[:1] == ["1"])})
+    lines, ends = ([[ours[moment] - theirs[moment]
+                     for ours, theirs in zip(rounds["rubato"], rounds["empty"])]
+                    for moment in (0, 1)])
+    yield Figure.of_rounds("digits: MPI_Init's return to the first update", lines, "s",
+                           at_most=FIRST_UPDATE_AT_MOST)
+    yield Figure.of_rounds("digits: whole program of 2 updates, beyond an empty one", ends, "s",
+                           note=f"empty: {statistics.median(end for _, end in rounds['empty']):.2f}"
+                                " s")
+
+
+def peak_bytes(command, environment):
+    return int(measure.run([sys.executable, "-c", PEAK_OF_CHILDREN, *command], environment))
+
+
+def memory_figures(options, model):
+    case = Case(model, 1, RANKS)
+    ours = peak_bytes(Rubato(options.build).command(
+        RANKS, "--model", model, *data_of(model, samples=1280), "--batch-size", case.batch_size,
+        "--updates", UPDATES_FOR_MEMORY), ENVIRONMENT)
+    yield Figure(f"{model}, {RANKS} ranks: peak memory of a rank", ours / 1e6, "MB")
+    vs_pytorch.require_packages()
+    theirs = peak_bytes([sys.executable, vs_pytorch.HERE / "pytorch_ddp.py",
+                         *vs_pytorch.words(case), "--updates", UPDATES_FOR_MEMORY],
+                        vs_pytorch.environment())
+    yield Figure(f"{model}, {RANKS} ranks: peak memory, of PyTorch's", 100 * ours / theirs, "%",
+                 at_most=MEMORY_AT_MOST, note=f"PyTorch {theirs / 1e6:.0f} MB")
+
+
+def run(options, report):
+    for figure in startup_figures(options):
+        report.add(figure)
+    try:
+        for figure in memory_figures(options, options.model):
+            report.add(figure)
+    except Missing as missing:
+        report.skip(str(missing))
+
+
+def parser():
+    made = measure.parser(__doc__)
+    made.add_argument("--model", default="resnet20", help="for the memory (default %(default)s)")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main("startup_and_memory", parser(), run))
