@@ -16,7 +16,8 @@ usage: ./bootstrap.sh demo    build the command; train the digits on 2 ranks, th
        ./bootstrap.sh test    build everything (release) and run all tests
        ./bootstrap.sh build   build everything (release); the command is build/release/app/rubato
        ./bootstrap.sh check   both compilers without a warning, formatting, sanitizers, fuzzing
-       ./bootstrap.sh bench   build the measurements into build/bench/bench
+       ./bootstrap.sh bench   build the measurements and run all of them; the results stay in
+                              build/bench/results. With --quick each runs for a moment only
        ./bootstrap.sh help    this text
 
 Missing Debian packages are installed with apt-get, as root or through sudo.
@@ -70,7 +71,7 @@ readonly test_packages=(
   iproute2 strace                     # several hosts on one machine; faults in system calls
 )
 readonly check_packages=(clang clang-format libclang-rt-14-dev llvm)
-readonly bench_packages=(libbenchmark-dev)
+readonly bench_packages=(libbenchmark-dev python3)
 
 is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
@@ -204,10 +205,12 @@ fuzz() {
   fi
 }
 
-bench() {
+# Of the options of bench/run_all.py, --quick is the one of interest. The distribution's Python comes
+# first: it has the distribution's PyTorch, which is not installed for this.
+bench() { # bench [OPTION...]
   install_missing 'measuring' "${build_packages[@]}" "${bench_packages[@]}"
   build bench
-  say 'Built: build/bench/bench'
+  PATH=/usr/bin:$PATH python3 -B bench/run_all.py --build build/bench "$@"
 }
 
 use_colour_on_a_terminal
@@ -218,7 +221,7 @@ case ${1:-help} in
   test) test_everything ;;
   build) build_everything ;;
   check) check ;;
-  bench) bench ;;
+  bench) bench "${@:2}" ;;
   help | -h | --help) usage ;;
   *)
     fail "unknown command '$1'"

@@ -137,7 +137,7 @@ def benchmarks(program, *options):
 
 def context(options):
     settings = {name: str(value) for name, value in vars(options).items()}
-    return {"host": platform.node(), "cpu": cpu_model(), "cores": os.cpu_count(),
+    return {"host": platform.node(), "cpu": cpu_model(), "cores": cores(),
             "load_average": round(os.getloadavg()[0], 2),
             "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             **build_facts(options.build), "open_mpi": package_version("libopenmpi3"),
@@ -169,6 +169,11 @@ def python_version_of(module):
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return importlib.metadata.version(module)
     return "not installed"
+
+
+def cores():
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def cpu_model():

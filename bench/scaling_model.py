@@ -1,0 +1,213 @@
+"""What an update costs on more machines than there are: a sum of eight terms, fitted, then asked.
+
+usage: scaling_model.py [--results build/bench/results/update_costs.json] [--models MODEL ...]
+                        [--ranks-per-host 16] [--gbit X] [--message-us X] [--substeps 1]
+
+The formula is that of term_amounts(): each term is an amount that follows from the case, times a
+constant of the machine. update_costs.py measures the cases and fits the constants; relative errors
+count alike, so that small updates are not drowned by large ones, and no constant is negative.
+
+Left out: sums over hosts that hide behind the last backward pass, so networks look slower than they
+are; memory that the ranks of a large host share, so such hosts look faster; failures.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import pathlib
+import sys
+
+import model_costs
+from rubato_train import MINIBATCH
+
+# What crosses the network for a parameter of the exact sum: a packed addend, and the mean back.
+WIRE_BYTES = 5 + 4
+MESSAGE_ELEMENTS = 8192  # of a slice's bucket, for each host
+SLOT_BYTES = 2 * 40  # the facts of a minibatch, summed over hosts: out and back
+
+TERMS = {"fixed": "s an update", "arithmetic": "s/FLOP", "adding": "s/parameter and substep",
+         "summing": "s/parameter", "stepping": "s/parameter of a rank's slice",
+         "crowding": "s for each rank beyond the first of a core", "messages": "s/message",
+         "wire": "s/byte"}
+
+
+@dataclasses.dataclass
+class Point:
+    """A case; of one that was measured, also its seconds."""
+
+    model: str
+    ranks: int
+    hosts: int
+    substeps: int
+    minibatch: int
+    parameters: int
+    flops: float  # of a sample
+    cores: int  # that all these ranks share
+    seconds: float = 0
+
+    def __str__(self):
+        return (f"{self.model:<20} {self.parameters:>9} parameters {self.hosts} x "
+                f"{self.ranks // self.hosts} ranks {self.substeps:>3} x {self.minibatch:<3}"
+                f"{1000 * self.seconds:>10.3f} ms")
+
+
+@dataclasses.dataclass
+class Model:
+    constants: dict  # of each term, from its amount to seconds
+
+    def parts(self, point):
+        return {term: self.constants[term] * amount
+                for term, amount in term_amounts(point).items()}
+
+    def seconds(self, point):
+        return sum(self.parts(point).values())
+
+
+def term_amounts(point):
+    """How much of each term a case has."""
+    ranks_of_host = point.ranks // point.hosts
+    per_core = max(1, point.ranks / point.cores)
+    slice_size = point.parameters / ranks_of_host
+    others = point.hosts - 1
+    buckets = math.ceil(slice_size / (MESSAGE_ELEMENTS * point.hosts))
+    slots = SLOT_BYTES * point.ranks * point.substeps if others else 0
+    return {"fixed": 1,
+            "arithmetic": per_core * point.substeps * point.minibatch * point.flops,
+            "adding": per_core * point.substeps * point.parameters,
+            "summing": per_core * point.parameters,
+            "stepping": per_core * slice_size,
+            "crowding": per_core - 1,
+            "messages": 2 * others * buckets,
+            "wire": WIRE_BYTES * point.parameters * others / point.hosts + slots}
+
+
+def fit(points):
+    """Least squares of the relative errors; a term whose constant would be negative is left out."""
+    rows = [term_amounts(point) for point in points]
+    terms = [term for term in TERMS if any(row[term] for row in rows)]
+    while True:
+        constants = least_squares([[row[term] / point.seconds for term in terms]
+                                   for row, point in zip(rows, points)])
+        worst = min(range(len(terms)), key=lambda i: constants[i] * max(r[terms[i]] for r in rows))
+        if constants[worst] >= 0:
+            return Model({term: 0.0 for term in TERMS} | dict(zip(terms, constants)))
+        del terms[worst]
+
+
+def least_squares(rows):
+    """The x that brings every row's product with it near to 1; columns may differ in size."""
+    scales = [max(abs(row[i]) for row in rows) for i in range(len(rows[0]))]
+    columns = [[row[i] / scale for row in rows] for i, scale in enumerate(scales)]
+    matrix = [[sum(a * b for a, b in zip(one, other)) for other in columns] + [sum(one)]
+              for one in columns]
+    for i, line in enumerate(matrix):
+        line[i] += 1e-9 * line[i]  # columns that the cases cannot tell apart share
+    for i, line in enumerate(matrix):
+        pivot = line[i]
+        line[:] = [value / pivot for value in line]
+        for other in matrix:
+            if other is not line:
+                other[:] = [a - other[i] * b for a, b in zip(other, line)]
+    return [line[-1] / scale for line, scale in zip(matrix, scales)]
+
+
+def fit_table(model, points):
+    lines = ["", "fitted constants:"]
+    lines += [f"  {term:<12}{model.constants[term]:>12.3g} {unit}" for term, unit in TERMS.items()]
+    errors = sorted((abs(model.seconds(point) / point.seconds - 1), str(point),
+                     1000 * model.seconds(point)) for point in points)
+    lines.append(f"half of the {len(points)} cases are within {100 * errors[len(errors) // 2][0]:.0f}"
+                 " % of the formula; farthest from it:")
+    lines += [f"  {text}, formula {fitted:.3f} ms" for _, text, fitted in errors[-3:]]
+    return "\n".join(lines)
+
+
+@dataclasses.dataclass
+class Cluster:
+    ranks_per_host: int = 16
+    substeps: int = 1
+    models: tuple = ("mlp:512,512", "resnet20", "resnet50")
+    largest: int = 4096
+
+    def point(self, name, ranks):
+        hosts = -(-ranks // self.ranks_per_host)
+        return Point(name, ranks, hosts, self.substeps, MINIBATCH, model_costs.parameters_of(name),
+                     model_costs.flops_per_sample(name), cores=ranks)
+
+    def rank_counts(self):
+        counts = [1, self.ranks_per_host, 4 * self.ranks_per_host]
+        while counts[-1] < self.largest:
+            counts.append(4 * counts[-1])
+        return counts
+
+
+def prediction(model, cluster):
+    """Each model's time over ranks, and the first term that outgrows computing."""
+    lines = ["", f"predicted: {cluster.ranks_per_host} ranks a host, a core each; ms of an update "
+             f"of {cluster.substeps} x {MINIBATCH} samples a rank", network_of(model)]
+    for name in cluster.models:
+        first = None
+        lines.append(f"\n{name:<14}{'batch':>8}{'compute':>10}{'node':>9}{'messages':>10}"
+                     f"{'wire':>9}{'all':>10}  efficiency")
+        alone = model.seconds(cluster.point(name, 1))
+        for ranks in cluster.rank_counts():
+            point = cluster.point(name, ranks)
+            parts = grouped(model.parts(point))
+            total = sum(parts.values())
+            beside = max((term for term in parts if term != "compute"), key=parts.get)
+            if first is None and alone / total < 0.5:
+                first = f"{beside} at {ranks} ranks"
+            lines.append(f"{ranks:>8} ranks{ranks * cluster.substeps * MINIBATCH:>8}"
+                         + "".join(f"{1000 * seconds:>{width}.2f}" for seconds, width in
+                                   zip((*parts.values(), total), (10, 9, 10, 9, 10)))
+                         + f"{100 * alone / total:>10.0f} %")
+        lines.append("what breaks first: " + (first or f"nothing up to {cluster.largest} ranks"))
+    return "\n".join(lines)
+
+
+def grouped(parts):
+    return {"compute": parts["fixed"] + parts["arithmetic"] + parts["adding"],
+            "node": parts["summing"] + parts["stepping"] + parts["crowding"],
+            "messages": parts["messages"], "wire": parts["wire"]}
+
+
+def network_of(model):
+    if not model.constants["wire"]:
+        return "no network was measured: only what happens within hosts is counted"
+    return (f"network: {8e-9 / model.constants['wire']:.2f} Gbit/s a host, "
+            f"{1e6 * model.constants['messages']:.1f} us a message")
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=pathlib.Path,
+                        default="build/bench/results/update_costs.json")
+    parser.add_argument("--models", nargs="+", default=Cluster.models)
+    parser.add_argument("--ranks-per-host", type=int, default=Cluster.ranks_per_host)
+    parser.add_argument("--substeps", type=int, default=Cluster.substeps)
+    parser.add_argument("--gbit", type=float, help="of a host's link; default as fitted")
+    parser.add_argument("--message-us", type=float, help="of a message; default as fitted")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    try:
+        results = json.loads(options.results.read_text(encoding="utf-8"))
+    except OSError as error:
+        sys.exit(f"{options.results}: {error.strerror}; update_costs.py writes it")
+    for name in ("host", "cpu", "cores", "time", "rubato"):
+        print(f"# {name}: {results['context'][name]}")
+    model = Model(results["constants"])
+    if options.gbit:
+        model.constants["wire"] = 8e-9 / options.gbit
+    if options.message_us is not None:
+        model.constants["messages"] = 1e-6 * options.message_us
+    print(fit_table(model, [Point(**point) for point in results["points"]]))
+    print(prediction(model, Cluster(options.ranks_per_host, options.substeps, options.models)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""How long an update takes as ranks, hosts, parameters and substeps grow, and what follows.
+
+usage: update_costs.py [--build build/bench] [--rounds 3] [--seconds 1] [--rate 1gbit]
+
+Multilayer perceptrons, whose size can be chosen: one thing grows while the others stay. Ranks go
+beyond the cores, and the hosts are network namespaces of this machine (tests/cluster), with links
+of --rate, that share its cores: the model of scaling_model.py has a term for the crowding. It is
+fitted to all that was measured, shown beside it, and then asked about clusters of one's own
+choice: `scaling_model.py` does that with the result file.
+"""
+
+import pathlib
+import statistics
+import sys
+
+import measure
+import model_costs
+import scaling_model
+from measure import Missing
+from rubato_train import Case, Rubato
+from scaling_model import Point
+
+RUN_ON_HOSTS = pathlib.Path(__file__).resolve().parents[1] / "tests/cluster/run_on_hosts.sh"
+MIDDLE = "mlp:512,512"  # 670 k parameters
+SIZES = ("mlp:28", "mlp:160,160", MIDDLE, "mlp:1600,1200", "mlp:3600,3600,2700")  # 22 k to 25.6 M
+
+
+def plan(is_quick):
+    """What is measured: a heading, and (hosts, case) for each line under it."""
+    def pick(values):
+        return values[::2] if is_quick else values
+
+    yield "ranks of one host", [(1, Case(MIDDLE, 1, ranks)) for ranks in pick(range(1, 9))]
+    yield "substeps of each rank", [(1, Case(MIDDLE, substeps, 2))
+                                    for substeps in pick((1, 2, 4, 8, 16, 32, 64))]
+    yield "parameters", [(1, Case(model, 1, ranks, minibatch)) for model in pick(SIZES)
+                         for ranks in (1, 2) for minibatch in pick((32, 8))]
+    yield "hosts of one rank", [(hosts, Case(model, 1, hosts)) for model in SIZES[:3:2]
+                                for hosts in pick((2, 3, 4))]
+    yield "hosts of two ranks", [(hosts, Case(MIDDLE, 1, 2 * hosts)) for hosts in pick((2, 3))]
+
+
+def launcher(hosts, case, rate):
+    if hosts == 1:
+        return ()
+    return (RUN_ON_HOSTS, "--hosts", hosts, "--ranks-per-host", case.ranks // hosts,
+            "--rate", rate)
+
+
+def point(rubato, hosts, case, options):
+    """Median over the rounds of the median update of each."""
+    how = launcher(hosts, case, options.rate)
+    probe = statistics.median(rubato.updates(case, 5, launcher=how))
+    updates = max(5, round(options.seconds / probe))
+    seconds = [statistics.median(rubato.updates(case, updates, launcher=how))
+               for _ in range(options.rounds)]
+    return Point(model=case.model, ranks=case.ranks, hosts=hosts, substeps=case.substeps,
+                 minibatch=case.minibatch, parameters=model_costs.parameters_of(case.model),
+                 flops=model_costs.flops_per_sample(case.model), cores=measure.cores(),
+                 seconds=statistics.median(seconds))
+
+
+def run(options, report):
+    rubato = Rubato(options.build)
+    points = []
+    for heading, lines in plan(options.quick):
+        try:
+            for hosts, case in lines:
+                points.append(point(rubato, hosts, case, options))
+                print(f"{heading + ':':<24}{points[-1]}", flush=True)
+        except Missing as missing:
+            report.skip(f"{heading}: {missing}")
+    model = scaling_model.fit(points)
+    report.details |= {"points": [vars(one) for one in points], "rate": options.rate,
+                       "constants": model.constants}
+    print(scaling_model.fit_table(model, points))
+    print(scaling_model.prediction(model, scaling_model.Cluster()))
+
+
+def parser():
+    made = measure.parser(__doc__)
+    made.set_defaults(rounds=3, seconds=1)
+    made.add_argument("--rate", default="1gbit", help="of each host's link (default %(default)s)")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main("update_costs", parser(), run))
