@@ -3,7 +3,7 @@
 # Bit-for-bit results forbid two freedoms: contracting a*b+c into one rounding (whether it happens
 # depends on how the compiler schedules) and -ffast-math (it reorders sums). Hot loops get -O3 in
 # every optimised build type: at -O2 g++ 12 leaves them scalar.
-set(RUBATO_COMPILE_OPTIONS -fno-math-errno)
+set(RUBATO_COMPILE_OPTIONS)
 if(RUBATO_ARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND RUBATO_COMPILE_OPTIONS -march=${RUBATO_ARCH})
 endif()
@@ -12,8 +12,9 @@ if(RUBATO_SANITIZE)
 elseif(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   list(APPEND RUBATO_COMPILE_OPTIONS -O3)
 endif()
-# Last, so that no other option brings back what they forbid.
-list(APPEND RUBATO_COMPILE_OPTIONS -fno-fast-math -ffp-contract=off)
+# Last, so that no other option brings back what they forbid. -fno-fast-math also means
+# -fmath-errno, with which a loop that takes square roots stays scalar.
+list(APPEND RUBATO_COMPILE_OPTIONS -fno-fast-math -fno-math-errno -ffp-contract=off)
 
 add_library(rubato_compile_options INTERFACE)
 target_compile_features(rubato_compile_options INTERFACE cxx_std_20)

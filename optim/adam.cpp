@@ -10,6 +10,10 @@
 #include "optim/option_check.hpp"
 #include "optim/update_check.hpp"
 
+#ifndef __NO_MATH_ERRNO__
+#error "compile with -fno-math-errno: square roots that set errno keep the loop scalar"
+#endif
+
 namespace rubato::optim {
 namespace {
 
