@@ -197,6 +197,8 @@ std::string notes() {
          "  mnist: two 5x5 convolutions, each with max-pool, ReLU and batch normalisation, two"
          " dense layers\n"
          "  mnist-tutorial[:dropout=0]: two 3x3 convolutions, max-pool, two dense layers, dropout\n"
+         "  resnet20, resnet32, resnet56: residual networks for small images (CIFAR)\n"
+         "  resnet18, resnet50: residual networks for large images, weights as torchvision's\n"
          "\nThe table has one row at the end of every epoch, after an evaluation where there is a"
          " test set.\nloss and gain are those of the last update, progress is the sum of the gains "
          "so"

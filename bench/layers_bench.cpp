@@ -80,14 +80,14 @@ void count_samples(benchmark::State& state) {
 
 void measure_forward(benchmark::State& state, const MakeLayer& make) {
   LayerUnderTest test(make());
-  for (auto _ : state) test.layer->forward(test.input, test.output, key);
+  for (auto _ : state) test.layer->forward({test.input, {}, test.output, key});
   count_samples(state);
 }
 
 void measure_backward(benchmark::State& state, const MakeLayer& make, bool is_first) {
   LayerUnderTest test(make());
   if (is_first) test.pass.input_gradient = {};
-  test.layer->forward(test.input, test.output, key);
+  test.layer->forward({test.input, {}, test.output, key});
   for (auto _ : state) test.layer->backward(test.pass);
   count_samples(state);
 }
@@ -156,7 +156,7 @@ void register_own_layers() {
 }
 
 void register_models(const std::string& backend_name) {
-  for (const char* spec : {"linear", "mlp:512,512", "mnist", "mnist-tutorial"}) {
+  for (const char* spec : {"linear", "mlp:512,512", "mnist", "mnist-tutorial", "resnet20"}) {
     benchmark::RegisterBenchmark((backend_name + "/model " + spec).c_str(), measure_model,
                                  std::string(spec), backend(backend_name))
         ->Unit(benchmark::kMicrosecond);

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "nn/relu.hpp"
+
 namespace rubato::nn {
 namespace {
 
@@ -29,10 +31,12 @@ float inverse_deviation(double variance) {
 
 }  // namespace
 
-BatchNorm::BatchNorm(std::string name, Shape input)
+BatchNorm::BatchNorm(std::string name, Shape input, Activation activation, Junction junction)
     : Layer(input, input),
       name_(std::move(name)),
       channels_(input.channels),
+      activation_(activation),
+      junction_(junction),
       channel_sums_(channels_),
       sums_(channels_),
       second_sums_(channels_),
@@ -75,42 +79,52 @@ void BatchNorm::measure(std::span<const float> input) {
   }
 }
 
-void BatchNorm::normalise(std::span<const float> input, std::span<float> output) {
+void BatchNorm::normalise(const ForwardPass& pass) {
   channel_sums_.spread(mean_, lane_mean_);
   channel_sums_.spread(bias_, lane_shift_);
   for (std::size_t lane = 0; lane < lane_scale_.size(); ++lane) {
     lane_scale_[lane] = weight_[lane % channels_] * inverse_deviation_[lane % channels_];
   }
-  const float* const x = input.data();
+  const float* const x = pass.input.data();
+  const float* const addend = pass.addend.data();
   const float* const mean = lane_mean_.data();
   const float* const scale = lane_scale_.data();
   const float* const shift = lane_shift_.data();
-  float* const y = output.data();
-  for_each_element(input.size(), lane_scale_.size(), [=](std::size_t i, std::size_t lane) {
-    y[i] = (x[i] - mean[lane]) * scale[lane] + shift[lane];
+  float* const y = pass.output.data();
+  const bool has_addend = junction_ == Junction::addend;
+  const bool has_relu = activation_ == Activation::relu;
+  for_each_element(pass.input.size(), lane_scale_.size(), [=](std::size_t i, std::size_t lane) {
+    float value = (x[i] - mean[lane]) * scale[lane] + shift[lane];
+    if (has_addend) value += addend[i];
+    y[i] = has_relu && value <= 0.0F ? 0.0F : value;
   });
 }
 
-void BatchNorm::forward(std::span<const float> input, std::span<float> output,
-                        const MinibatchKey& /*key*/) {
-  if (input.size() / channels_ < 2) {
+void BatchNorm::forward(const ForwardPass& pass) {
+  if (pass.input.size() / channels_ < 2) {
     throw std::invalid_argument("layer " + name_ +
                                 ": BatchNorm needs more than one value per channel, this minibatch "
                                 "has one; use minibatches of at least two samples");
   }
-  measure(input);
-  normalise(input, output);
+  measure(pass.input);
+  normalise(pass);
 }
 
-void BatchNorm::evaluate(std::span<const float> input, std::span<float> output) {
+void BatchNorm::evaluate(const ForwardPass& pass) {
   for (std::size_t c = 0; c < channels_; ++c) {
     mean_[c] = running_mean_[c];
     inverse_deviation_[c] = inverse_deviation(static_cast<double>(running_variance_[c]));
   }
-  normalise(input, output);
+  normalise(pass);
 }
 
 void BatchNorm::backward(const BackwardPass& pass) {
+  if (!pass.second_output_gradient.empty()) {
+    for (std::size_t i = 0; i < pass.output_gradient.size(); ++i) {
+      pass.output_gradient[i] += pass.second_output_gradient[i];
+    }
+  }
+  if (activation_ == Activation::relu) relu_backward(pass.output, pass.output_gradient);
   const auto count = static_cast<double>(pass.input.size() / channels_);
   const float* const x = pass.input.data();
   const float* const dy = pass.output_gradient.data();

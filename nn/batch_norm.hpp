@@ -12,24 +12,31 @@
 
 namespace rubato::nn {
 
+enum class Junction { none, addend };
+
 class BatchNorm final : public Layer {
  public:
-  BatchNorm(std::string name, Shape input);
+  // With a junction, y = activation(normalised x + addend): the end of a residual block.
+  BatchNorm(std::string name, Shape input, Activation activation = Activation::none,
+            Junction junction = Junction::none);
 
   std::vector<TensorSpec> tensors() const override;
   void use_parameters(ConstTensors tensors) override;
   // Throws std::invalid_argument where a channel has a single value: it has no variance.
-  void forward(std::span<const float> input, std::span<float> output,
-               const MinibatchKey& key) override;
+  void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
-  void evaluate(std::span<const float> input, std::span<float> output) override;
+  void evaluate(const ForwardPass& pass) override;
+  bool works_in_place() const noexcept override { return junction_ == Junction::none; }
+  bool adds_gradients() const noexcept override { return true; }
 
  private:
   void measure(std::span<const float> input);
-  void normalise(std::span<const float> input, std::span<float> output);
+  void normalise(const ForwardPass& pass);
 
   std::string name_;
   std::size_t channels_;
+  Activation activation_;
+  Junction junction_;
   ChannelSums channel_sums_;
   std::vector<double> sums_;
   std::vector<double> second_sums_;

@@ -1,6 +1,7 @@
 // What every convolution has, and the choice between the backends.
 #include "nn/convolution.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -10,7 +11,7 @@ namespace {
 
 ConvolutionGeometry checked(ConvolutionGeometry geometry) {
   const Shape& input = geometry.input;
-  if (input.height < geometry.kernel || input.width < geometry.kernel) {
+  if (std::min(input.height, input.width) + 2 * geometry.padding < geometry.kernel) {
     throw std::invalid_argument(
         "layer " + geometry.name + ": its " + std::to_string(geometry.kernel) + "x" +
         std::to_string(geometry.kernel) + " kernel does not fit into an input of " +
@@ -26,12 +27,19 @@ Convolution::Convolution(ConvolutionGeometry geometry)
     : Layer(geometry.input, checked(geometry).output()), geometry_(std::move(geometry)) {}
 
 std::vector<TensorSpec> Convolution::tensors() const {
+  const std::vector<std::size_t> shape = {geometry_.outputs, geometry_.input.channels,
+                                          geometry_.kernel, geometry_.kernel};
+  if (!geometry_.has_bias) {
+    // He et al., arXiv 1502.01852, section 2.2, backward case: normal, variance 2 / fan out, as
+    // torchvision's residual networks do (kaiming_normal_, mode "fan_out").
+    const std::size_t fan_out = geometry_.kernel * geometry_.kernel * geometry_.outputs;
+    TensorSpec weight{geometry_.name + ".weight", shape};
+    weight.deviation = std::sqrt(2.0 / static_cast<double>(fan_out));
+    return {weight};
+  }
   // PyTorch's default for Conv2d: uniform with bound 1/sqrt(fan in), weight and bias alike.
   const double bound = 1.0 / std::sqrt(static_cast<double>(geometry_.patch_elements()));
-  return {{geometry_.name + ".weight",
-           {geometry_.outputs, geometry_.input.channels, geometry_.kernel, geometry_.kernel},
-           -bound,
-           bound},
+  return {{geometry_.name + ".weight", shape, -bound, bound},
           {geometry_.name + ".bias", {geometry_.outputs}, -bound, bound}};
 }
 

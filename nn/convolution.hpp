@@ -1,5 +1,4 @@
-// A two-dimensional convolution without padding, stride 1; weight [outputs, inputs, kernel, kernel]
-// as in PyTorch's Conv2d.
+// A two-dimensional convolution; weight [outputs, inputs, kernel, kernel] as in PyTorch's Conv2d.
 //
 // The two backends share what is here: geometry, tensors and their initial values. Each computes
 // with its own private copy of the weights, in the order that suits its kernels.
@@ -18,9 +17,14 @@ struct ConvolutionGeometry {
   std::size_t outputs = 1;  // channels
   std::size_t kernel = 1;   // height and width
   Activation activation = Activation::none;
+  std::size_t stride = 1;
+  std::size_t padding = 0;  // zeros on all four sides, fewer than the kernel's size
+  // Without a bias (a BatchNorm behind would take it away again) initial weights are He's.
+  bool has_bias = true;
 
-  Shape output() const noexcept {
-    return {input.height - kernel + 1, input.width - kernel + 1, outputs};
+  Shape output() const noexcept { return {extent(input.height), extent(input.width), outputs}; }
+  std::size_t extent(std::size_t pixels) const noexcept {
+    return (pixels + 2 * padding - kernel) / stride + 1;
   }
   std::size_t patch_elements() const noexcept { return kernel * kernel * input.channels; }
 };

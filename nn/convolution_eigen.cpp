@@ -20,12 +20,14 @@ class EigenConvolution final : public Convolution {
   explicit EigenConvolution(const ConvolutionGeometry& geometry);
 
   void use_parameters(ConstTensors tensors) override;
-  void forward(std::span<const float> input, std::span<float> output,
-               const MinibatchKey& key) override;
+  void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
 
  private:
-  std::size_t kernel_row() const { return geometry().kernel * geometry().input.channels; }
+  // Calls visit(elements of the patch, of the image, how many) for each run that lies in both, and
+  // skip(elements of the patch, how many) for each run of padding.
+  template <typename Visit, typename Skip>
+  void for_each_run(Visit visit, Skip skip) const;
   void gather_patches(const float* image);
   void scatter_patches(float* image) const;
   void write_weight_gradient(std::span<float> gradient) const;
@@ -69,7 +71,7 @@ void EigenConvolution::for_each_weight(Visit visit) const {
 void EigenConvolution::use_parameters(ConstTensors tensors) {
   const std::span<float> weights = weights_.first(patch_ * geometry().outputs);
   for_each_weight([&](std::size_t torch, std::size_t own) { weights[own] = tensors[0][torch]; });
-  bias_values_ = tensors[1];
+  if (geometry().has_bias) bias_values_ = tensors[1];
 }
 
 void EigenConvolution::write_weight_gradient(std::span<float> gradient) const {
@@ -77,51 +79,71 @@ void EigenConvolution::write_weight_gradient(std::span<float> gradient) const {
   for_each_weight([&](std::size_t torch, std::size_t own) { gradient[torch] = own_order[own]; });
 }
 
-void EigenConvolution::gather_patches(const float* image) {
-  const std::size_t image_row = input_shape().width * input_shape().channels;
-  float* patch = patches_.first(pixels_ * patch_).data();
+template <typename Visit, typename Skip>
+void EigenConvolution::for_each_run(Visit visit, Skip skip) const {
+  const auto& [height, width, channels] = input_shape();
+  const std::size_t kernel = geometry().kernel;
+  const std::size_t padding = geometry().padding;
+  std::size_t patch = 0;
   for (std::size_t y = 0; y < output_shape().height; ++y) {
     for (std::size_t x = 0; x < output_shape().width; ++x) {
-      const float* corner = image + y * image_row + x * input_shape().channels;
-      for (std::size_t ky = 0; ky < geometry().kernel; ++ky, patch += kernel_row()) {
-        std::copy_n(corner + ky * image_row, kernel_row(), patch);
+      // Columns of the padded image, and those of them that are the image's.
+      const std::size_t left = x * geometry().stride;
+      const std::size_t begin = std::max(left, padding);
+      const std::size_t end = std::max(begin, std::min(left + kernel, width + padding));
+      for (std::size_t ky = 0; ky < kernel; ++ky, patch += kernel * channels) {
+        const std::size_t row = y * geometry().stride + ky;
+        if (row < padding || row >= height + padding) {
+          skip(patch, kernel * channels);
+          continue;
+        }
+        skip(patch, (begin - left) * channels);
+        visit(patch + (begin - left) * channels,
+              ((row - padding) * width + begin - padding) * channels, (end - begin) * channels);
+        skip(patch + (end - left) * channels, (left + kernel - end) * channels);
       }
     }
   }
+}
+
+void EigenConvolution::gather_patches(const float* image) {
+  float* const patches = patches_.first(pixels_ * patch_).data();
+  for_each_run(
+      [=](std::size_t patch, std::size_t place, std::size_t count) {
+        std::copy_n(image + place, count, patches + patch);
+      },
+      [=](std::size_t patch, std::size_t count) { std::fill_n(patches + patch, count, 0.0F); });
 }
 
 void EigenConvolution::scatter_patches(float* image) const {
-  const std::size_t image_row = input_shape().width * input_shape().channels;
-  const std::size_t row = kernel_row();
   std::fill_n(image, input_shape().elements(), 0.0F);
-  const float* patch = patches_.first(pixels_ * patch_).data();
-  for (std::size_t y = 0; y < output_shape().height; ++y) {
-    for (std::size_t x = 0; x < output_shape().width; ++x) {
-      float* corner = image + y * image_row + x * input_shape().channels;
-      for (std::size_t ky = 0; ky < geometry().kernel; ++ky, patch += row) {
-        float* const target = corner + ky * image_row;
-        for (std::size_t i = 0; i < row; ++i) target[i] += patch[i];
-      }
-    }
-  }
+  const float* const patches = patches_.first(pixels_ * patch_).data();
+  for_each_run(
+      [=](std::size_t patch, std::size_t place, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) image[place + i] += patches[patch + i];
+      },
+      [](std::size_t /*patch*/, std::size_t /*count*/) {});
 }
 
-void EigenConvolution::forward(std::span<const float> input, std::span<float> output,
-                               const MinibatchKey& /*key*/) {
+void EigenConvolution::forward(const ForwardPass& pass) {
   const std::size_t outputs = geometry().outputs;
-  for (std::size_t sample = 0; sample < samples(input); ++sample) {
-    gather_patches(input.data() + sample * input_shape().elements());
+  for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
+    gather_patches(pass.input.data() + sample * input_shape().elements());
     multiply(Backend::eigen, {patches_.first(0).data(), pixels_, patch_},
              {weights_.first(0).data(), patch_, outputs},
-             output.data() + sample * output_shape().elements());
+             pass.output.data() + sample * output_shape().elements());
   }
-  bias_.add(bias_values_, geometry().activation, output);
+  if (geometry().has_bias) {
+    bias_.add(bias_values_, geometry().activation, pass.output);
+  } else if (geometry().activation == Activation::relu) {
+    relu(pass.output);
+  }
 }
 
 void EigenConvolution::backward(const BackwardPass& pass) {
   const std::size_t outputs = geometry().outputs;
   if (geometry().activation == Activation::relu) relu_backward(pass.output, pass.output_gradient);
-  bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
+  if (geometry().has_bias) bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
   for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
     const float* const gradient = pass.output_gradient.data() + sample * output_shape().elements();
     gather_patches(pass.input.data() + sample * input_shape().elements());

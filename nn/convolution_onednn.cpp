@@ -63,7 +63,8 @@ struct OwnedMemory {
 struct Descriptions {
   Descriptions(const ConvolutionGeometry& geometry, std::size_t samples);
 
-  memory::desc input, output, plain_weights, bias;
+  memory::desc input, output, plain_weights;
+  memory::desc bias;  // empty: none
   dnnl::convolution_forward::primitive_desc forward;
   dnnl::convolution_backward_data::primitive_desc backward_data;
   dnnl::convolution_backward_weights::primitive_desc backward_weights;
@@ -90,11 +91,11 @@ Descriptions::Descriptions(const ConvolutionGeometry& geometry, std::size_t samp
   output =
       floats({n, dimension(out.channels), dimension(out.height), dimension(out.width)}, Tag::nhwc);
   plain_weights = floats(weight_shape, Tag::oihw);
-  bias = floats({dimension(out.channels)}, Tag::a);
+  if (geometry.has_bias) bias = floats({dimension(out.channels)}, Tag::a);
 
   const memory::desc any_weights = floats(weight_shape, Tag::any);
-  const memory::dims stride = {1, 1};
-  const memory::dims padding = {0, 0};
+  const memory::dims stride = {dimension(geometry.stride), dimension(geometry.stride)};
+  const memory::dims padding = {dimension(geometry.padding), dimension(geometry.padding)};
   constexpr auto direct = dnnl::algorithm::convolution_direct;
   const dnnl::primitive_attr plain = attributes(Activation::none);
   forward = {{dnnl::prop_kind::forward_training, direct, input, any_weights, bias, output, stride,
@@ -113,7 +114,7 @@ class Kernels {
   Kernels(const ConvolutionGeometry& geometry, std::size_t samples)
       : Kernels(Descriptions(geometry, samples)) {}
 
-  // The weights (and the bias, which is used where it lies) of a new update.
+  // The weights (and the bias, if any, which is used where it lies) of a new update.
   void use_parameters(std::span<const float> weights, std::span<const float> bias);
   void forward(std::span<const float> input, std::span<float> output);
   void backward_data(std::span<const float> output_gradient, std::span<float> input_gradient);
@@ -152,7 +153,7 @@ Kernels::Kernels(const Descriptions& d)
       input_gradient_(unattached(d.input)),
       output_gradient_(unattached(d.output)),
       plain_weights_(unattached(d.plain_weights)),
-      bias_(unattached(d.bias)),
+      bias_(d.bias.is_zero() ? memory() : unattached(d.bias)),
       forward_weights_(d.forward.weights_desc()),
       backward_weights_(d.backward_data.weights_desc()),
       weight_gradient_(d.backward_weights.diff_weights_desc()),
@@ -166,7 +167,6 @@ Kernels::Kernels(const Descriptions& d)
       forward_arguments_{
           {DNNL_ARG_SRC, input_},
           {DNNL_ARG_WEIGHTS, forward_weights_.object},
-          {DNNL_ARG_BIAS, bias_},
           {DNNL_ARG_DST, output_},
           {DNNL_ARG_SCRATCHPAD, scratchpad_view(d.forward.scratchpad_desc(), scratchpad_)}},
       backward_data_arguments_{
@@ -179,10 +179,12 @@ Kernels::Kernels(const Descriptions& d)
           {DNNL_ARG_DIFF_DST, output_gradient_},
           {DNNL_ARG_DIFF_WEIGHTS, weight_gradient_.object},
           {DNNL_ARG_SCRATCHPAD,
-           scratchpad_view(d.backward_weights.scratchpad_desc(), scratchpad_)}} {}
+           scratchpad_view(d.backward_weights.scratchpad_desc(), scratchpad_)}} {
+  if (bias_) forward_arguments_.emplace(DNNL_ARG_BIAS, bias_);
+}
 
 void Kernels::use_parameters(std::span<const float> weights, std::span<const float> bias) {
-  point_at(bias_, bias);
+  if (!bias.empty()) point_at(bias_, bias);
   point_at(plain_weights_, weights);
   to_forward_weights_.execute(cpu_stream(), plain_weights_, forward_weights_.object);
   to_backward_weights_.execute(cpu_stream(), plain_weights_, backward_weights_.object);
@@ -217,12 +219,11 @@ class OnednnConvolution final : public Convolution {
 
   void use_parameters(ConstTensors tensors) override {
     weights_ = tensors[0];
-    bias_values_ = tensors[1];
+    if (geometry().has_bias) bias_values_ = tensors[1];
     ++generation_;
   }
-  void forward(std::span<const float> input, std::span<float> output,
-               const MinibatchKey& /*key*/) override {
-    kernels_for(samples(input)).forward(input, output);
+  void forward(const ForwardPass& pass) override {
+    kernels_for(samples(pass.input)).forward(pass.input, pass.output);
   }
   void backward(const BackwardPass& pass) override;
 
@@ -254,7 +255,7 @@ Kernels& OnednnConvolution::kernels_for(std::size_t samples) {
 void OnednnConvolution::backward(const BackwardPass& pass) {
   Kernels& kernels = kernels_for(samples(pass.input));
   if (geometry().activation == Activation::relu) relu_backward(pass.output, pass.output_gradient);
-  bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
+  if (geometry().has_bias) bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
   kernels.backward_weights(pass.input, pass.output_gradient, pass.tensor_gradients[0]);
   if (pass.input_gradient.empty()) return;
   kernels.backward_data(pass.output_gradient, pass.input_gradient);

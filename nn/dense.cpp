@@ -31,11 +31,10 @@ void Dense::use_parameters(ConstTensors tensors) {
   bias_values_ = tensors[1];
 }
 
-void Dense::forward(std::span<const float> input, std::span<float> output,
-                    const MinibatchKey& /*key*/) {
-  multiply(backend_, {input.data(), samples(input), inputs_},
-           {weight_values_.data(), outputs_, inputs_, /*is_transposed=*/true}, output.data());
-  bias_.add(bias_values_, activation_, output);
+void Dense::forward(const ForwardPass& pass) {
+  multiply(backend_, {pass.input.data(), samples(pass.input), inputs_},
+           {weight_values_.data(), outputs_, inputs_, /*is_transposed=*/true}, pass.output.data());
+  bias_.add(bias_values_, activation_, pass.output);
 }
 
 void Dense::backward(const BackwardPass& pass) {

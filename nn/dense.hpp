@@ -14,8 +14,7 @@ class Dense final : public Layer {
 
   std::vector<TensorSpec> tensors() const override;
   void use_parameters(ConstTensors tensors) override;
-  void forward(std::span<const float> input, std::span<float> output,
-               const MinibatchKey& key) override;
+  void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
 
  private:

@@ -27,13 +27,13 @@ Dropout::Dropout(Shape input, double probability, std::uint32_t layer_number)
       scale_(static_cast<float>(1.0 / (1.0 - probability))),
       layer_number_(layer_number) {}
 
-void Dropout::forward(std::span<const float> input, std::span<float> output,
-                      const MinibatchKey& key) {
+void Dropout::forward(const ForwardPass& pass) {
+  const MinibatchKey& key = pass.key;
   const PhiloxStream stream{key.seed, layer_number_, static_cast<std::uint32_t>(key.minibatch),
                             static_cast<std::uint32_t>(key.epoch)};
   const auto threshold = static_cast<std::uint32_t>(probability_ * 0x1p32);
   const float scale = scale_;
-  const std::span<float> factors = factors_.first(input.size());
+  const std::span<float> factors = factors_.first(pass.input.size());
   std::array<std::uint32_t, 1024> words;
   for (std::size_t done = 0; done < factors.size(); done += words.size()) {
     const std::size_t count = std::min(words.size(), factors.size() - done);
@@ -41,7 +41,7 @@ void Dropout::forward(std::span<const float> input, std::span<float> output,
     float* __restrict const factor = factors.data() + done;
     for (std::size_t i = 0; i < count; ++i) factor[i] = words[i] >= threshold ? scale : 0.0F;
   }
-  multiply_elements(input, factors, output);
+  multiply_elements(pass.input, factors, pass.output);
 }
 
 void Dropout::backward(const BackwardPass& pass) {
@@ -49,8 +49,8 @@ void Dropout::backward(const BackwardPass& pass) {
   multiply_elements(pass.output_gradient, factors_.first(pass.input.size()), pass.input_gradient);
 }
 
-void Dropout::evaluate(std::span<const float> input, std::span<float> output) {
-  std::copy(input.begin(), input.end(), output.begin());
+void Dropout::evaluate(const ForwardPass& pass) {
+  std::copy(pass.input.begin(), pass.input.end(), pass.output.begin());
 }
 
 }  // namespace rubato::nn

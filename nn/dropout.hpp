@@ -17,10 +17,9 @@ class Dropout final : public Layer {
   // probability of dropping, in (0, 1); layer_number distinguishes the dropout layers of one model.
   Dropout(Shape input, double probability, std::uint32_t layer_number);
 
-  void forward(std::span<const float> input, std::span<float> output,
-               const MinibatchKey& key) override;
+  void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
-  void evaluate(std::span<const float> input, std::span<float> output) override;
+  void evaluate(const ForwardPass& pass) override;
 
  private:
   double probability_;

@@ -27,11 +27,11 @@ void transpose(const float* source, std::size_t rows, std::size_t columns, float
 
 Flatten::Flatten(Shape input) : Layer(input, Shape{1, 1, input.elements()}) {}
 
-void Flatten::forward(std::span<const float> input, std::span<float> output,
-                      const MinibatchKey& /*key*/) {
+void Flatten::forward(const ForwardPass& pass) {
   const Shape& shape = input_shape();
-  for (std::size_t place = 0; place < input.size(); place += shape.elements()) {
-    transpose(input.data() + place, shape.pixels(), shape.channels, output.data() + place);
+  for (std::size_t place = 0; place < pass.input.size(); place += shape.elements()) {
+    transpose(pass.input.data() + place, shape.pixels(), shape.channels,
+              pass.output.data() + place);
   }
 }
 

@@ -13,8 +13,7 @@ class Flatten final : public Layer {
  public:
   explicit Flatten(Shape input);
 
-  void forward(std::span<const float> input, std::span<float> output,
-               const MinibatchKey& key) override;
+  void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
 };
 

@@ -1,8 +1,11 @@
-// Uniform floats from 24 random bits each: u = bits / 2^24 in [0, 1).
+// Uniform floats from 24 random bits each: u = bits / 2^24 in [0, 1). Normal ones by Box and
+// Muller's transformation (doi:10.1214/aoms/1177706645), two from two words.
 #include "nn/initial_values.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 #include <string>
 
 #include "nn/philox.hpp"
@@ -27,23 +30,51 @@ PhiloxStream stream_of(const std::string& name, std::uint64_t seed) {
           static_cast<std::uint32_t>(hash >> 32)};
 }
 
+// The words of a stream in pieces: calls use(place of the first, words) for each.
+template <typename Use>
+void for_each_piece(const PhiloxStream& stream, std::size_t count, Use use) {
+  std::array<std::uint32_t, 1024> words;
+  for (std::size_t done = 0; done < count; done += words.size()) {
+    const std::span<std::uint32_t> piece(words.data(), std::min(words.size(), count - done));
+    fill(stream, static_cast<std::uint32_t>(done / 4), piece);
+    use(done, piece);
+  }
+}
+
+void fill_uniform(const TensorSpec& tensor, const PhiloxStream& stream, std::span<float> values) {
+  const double width = tensor.upper - tensor.lower;
+  for_each_piece(stream, values.size(), [&](std::size_t place, std::span<std::uint32_t> words) {
+    for (const std::uint32_t word : words) {
+      const double uniform = static_cast<double>(word >> 8) * 0x1p-24;
+      values[place++] = static_cast<float>(tensor.lower + width * uniform);
+    }
+  });
+}
+
+void fill_normal(const TensorSpec& tensor, const PhiloxStream& stream, std::span<float> values) {
+  const std::size_t words_of_pairs = values.size() + values.size() % 2;
+  for_each_piece(stream, words_of_pairs, [&](std::size_t place, std::span<std::uint32_t> words) {
+    for (std::size_t i = 0; i < words.size(); i += 2, place += 2) {
+      const double above_zero = (static_cast<double>(words[i]) + 1.0) * 0x1p-32;
+      const double angle = 2.0 * std::numbers::pi * static_cast<double>(words[i + 1]) * 0x1p-32;
+      const double radius = tensor.deviation * std::sqrt(-2.0 * std::log(above_zero));
+      values[place] = static_cast<float>(radius * std::cos(angle));
+      if (place + 1 == values.size()) break;
+      values[place + 1] = static_cast<float>(radius * std::sin(angle));
+    }
+  });
+}
+
 }  // namespace
 
 void fill_initial_values(const TensorSpec& tensor, std::uint64_t seed, std::span<float> values) {
-  if (tensor.lower == tensor.upper) {
-    std::fill(values.begin(), values.end(), static_cast<float>(tensor.lower));
-    return;
-  }
   const PhiloxStream stream = stream_of(tensor.name, seed);
-  const double width = tensor.upper - tensor.lower;
-  std::array<std::uint32_t, 1024> words;
-  for (std::size_t done = 0; done < values.size(); done += words.size()) {
-    const std::size_t count = std::min(words.size(), values.size() - done);
-    fill(stream, static_cast<std::uint32_t>(done / 4), std::span(words).first(count));
-    for (std::size_t i = 0; i < count; ++i) {
-      const double uniform = static_cast<double>(words[i] >> 8) * 0x1p-24;
-      values[done + i] = static_cast<float>(tensor.lower + width * uniform);
-    }
+  if (tensor.deviation > 0) {
+    fill_normal(tensor, stream, values);
+  } else if (tensor.lower == tensor.upper) {
+    std::fill(values.begin(), values.end(), static_cast<float>(tensor.lower));
+  } else {
+    fill_uniform(tensor, stream, values);
   }
 }
 

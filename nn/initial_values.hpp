@@ -1,4 +1,5 @@
-// Initial values of a tensor: uniform in an interval, from a stream keyed by (seed, tensor name).
+// Initial values of a tensor: uniform in an interval or normal around 0, from a stream keyed by
+// (seed, tensor name).
 //
 // A tensor's values depend on nothing else: not on its place in the buffer, nor on the tensors
 // before it. The distributions are PyTorch's defaults (layers choose the interval); the numbers

@@ -36,18 +36,31 @@ struct TensorSpec {
       0;  // initial values are uniform in [lower, upper), constant where the two are equal
   double upper = 0;
   bool is_parameter = true;
-  double momentum = 0;  // running statistics only
+  double momentum = 0;   // running statistics only
+  double deviation = 0;  // above 0: initial values are normal around 0, and the interval is unused
 };
 
 using ConstTensors = std::span<const std::span<const float>>;
 using Tensors = std::span<const std::span<float>>;
 
+struct ForwardPass {
+  std::span<const float> input;
+  std::span<const float> addend;  // of a layer that joins two branches: the shortcut's values
+  std::span<float> output;
+  MinibatchKey key;
+};
+
 struct BackwardPass {
   std::span<const float> input;  // of the forward pass
   std::span<const float> output;
-  std::span<float> output_gradient;  // may be overwritten
-  std::span<float> input_gradient;   // written; empty where nobody needs it
-  Tensors tensor_gradients;          // written, in the order of tensors(): sums over the samples
+  // May be overwritten; a layer with an addend leaves the addend's gradient here.
+  std::span<float> output_gradient;
+  // To be added to it, where the output went two ways: only to layers that add by themselves.
+  std::span<const float> second_output_gradient;
+  // Written; empty where nobody needs it; the same memory as output_gradient where the layer
+  // works in place.
+  std::span<float> input_gradient;
+  Tensors tensor_gradients;  // written, in the order of tensors(): sums over the samples
 };
 
 class Layer {
@@ -61,13 +74,14 @@ class Layer {
   virtual std::vector<TensorSpec> tensors() const { return {}; }
   // New values; they stay where they are and unchanged until the next call.
   virtual void use_parameters(ConstTensors /*tensors*/) {}
-  virtual void forward(std::span<const float> input, std::span<float> output,
-                       const MinibatchKey& key) = 0;
+  virtual void forward(const ForwardPass& pass) = 0;
   virtual void backward(const BackwardPass& pass) = 0;
   // The forward pass in evaluation mode; the same function for most layers.
-  virtual void evaluate(std::span<const float> input, std::span<float> output) {
-    forward(input, output, MinibatchKey{});
-  }
+  virtual void evaluate(const ForwardPass& pass) { forward(pass); }
+
+  // What backward() can do beyond the plain case, so that no pass over memory is made for it alone.
+  virtual bool works_in_place() const noexcept { return false; }
+  virtual bool adds_gradients() const noexcept { return false; }  // takes a second_output_gradient
 
  protected:
   std::size_t samples(std::span<const float> input) const noexcept {

@@ -106,15 +106,14 @@ void route_image(const float* gradient, const std::int32_t* winners, const Shape
 MaxPool::MaxPool(const std::string& name, Shape input, Activation activation)
     : Layer(input, pooled(name, input)), activation_(activation) {}
 
-void MaxPool::forward(std::span<const float> input, std::span<float> output,
-                      const MinibatchKey& /*key*/) {
+void MaxPool::forward(const ForwardPass& pass) {
   const auto pool =
       activation_ == Activation::relu ? pool_image<Activation::relu> : pool_image<Activation::none>;
-  std::int32_t* const winners = winners_.first(output.size()).data();
-  for (std::size_t sample = 0; sample < samples(input); ++sample) {
+  std::int32_t* const winners = winners_.first(pass.output.size()).data();
+  for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
     const std::size_t place = sample * output_shape().elements();
-    pool(input.data() + sample * input_shape().elements(), input_shape(), output_shape(),
-         output.data() + place, winners + place);
+    pool(pass.input.data() + sample * input_shape().elements(), input_shape(), output_shape(),
+         pass.output.data() + place, winners + place);
   }
 }
 

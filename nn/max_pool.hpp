@@ -17,8 +17,7 @@ class MaxPool final : public Layer {
   // Throws std::invalid_argument where the input is smaller than 2x2.
   MaxPool(const std::string& name, Shape input, Activation activation);
 
-  void forward(std::span<const float> input, std::span<float> output,
-               const MinibatchKey& key) override;
+  void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
 
  private:

@@ -1,17 +1,12 @@
-// The built-in models, each a few lines that add layers to a chain.
+// The built-in models, each a few lines that add layers to a model.
 #include "nn/model_zoo.hpp"
 
 #include <charconv>
 #include <stdexcept>
 #include <utility>
 
-#include "nn/batch_norm.hpp"
-#include "nn/convolution.hpp"
-#include "nn/dense.hpp"
-#include "nn/dropout.hpp"
-#include "nn/flatten.hpp"
-#include "nn/max_pool.hpp"
-#include "nn/sequential.hpp"
+#include "nn/model_builder.hpp"
+#include "nn/residual_networks.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -60,97 +55,70 @@ std::vector<std::size_t> layer_sizes(const Spec& spec) {
   }
 }
 
-// Grows a chain of layers, each taking what the one before yields.
-class Chain {
- public:
-  Chain(InputShape input, Backend backend)
-      : shape_{input.height, input.width, input.channels}, backend_(backend) {}
-
-  void convolution(const std::string& name, std::size_t outputs, std::size_t kernel,
-                   Activation activation) {
-    add(make_convolution({name, shape_, outputs, kernel, activation}, backend_));
-  }
-  void max_pool(const std::string& name, Activation activation) {
-    add(std::make_unique<MaxPool>(name, shape_, activation));
-  }
-  void batch_norm(const std::string& name) { add(std::make_unique<BatchNorm>(name, shape_)); }
-  void dropout(double probability) {
-    if (probability == 0) return;
-    add(std::make_unique<Dropout>(shape_, probability, static_cast<std::uint32_t>(layers_.size())));
-  }
-  void flatten() {
-    if (shape_.channels == 1 || shape_.pixels() == 1) return;  // already in PyTorch's order
-    add(std::make_unique<Flatten>(shape_));
-  }
-  void dense(const std::string& name, std::size_t outputs, Activation activation) {
-    add(std::make_unique<Dense>(name, shape_, outputs, activation, backend_));
-  }
-  std::unique_ptr<Model> finish() { return std::make_unique<Sequential>(std::move(layers_)); }
-
- private:
-  void add(std::unique_ptr<Layer> layer) {
-    shape_ = layer->output_shape();
-    layers_.push_back(std::move(layer));
-  }
-
-  Shape shape_;
-  Backend backend_;
-  std::vector<std::unique_ptr<Layer>> layers_;
-};
-
-void add_linear(const Spec& spec, std::size_t classes, Chain& chain) {
+void add_linear(const Spec& spec, std::size_t classes, ModelBuilder& model) {
   require_no_parameters(spec);
-  chain.flatten();
-  chain.dense("fc", classes, Activation::none);
+  model.flatten();
+  model.dense("fc", classes, Activation::none);
 }
 
-void add_mlp(const Spec& spec, std::size_t classes, Chain& chain) {
+void add_mlp(const Spec& spec, std::size_t classes, ModelBuilder& model) {
   if (!spec.has_parameters) refuse(spec, "mlp needs hidden layer sizes, as in mlp:512,512");
   const std::vector<std::size_t> sizes = layer_sizes(spec);
-  chain.flatten();
+  model.flatten();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    chain.dense("fc" + std::to_string(i + 1), sizes[i], Activation::relu);
+    model.dense("fc" + std::to_string(i + 1), sizes[i], Activation::relu);
   }
-  chain.dense("fc" + std::to_string(sizes.size() + 1), classes, Activation::none);
+  model.dense("fc" + std::to_string(sizes.size() + 1), classes, Activation::none);
 }
 
-void add_mnist(const Spec& spec, std::size_t classes, Chain& chain) {
+void add_mnist(const Spec& spec, std::size_t classes, ModelBuilder& model) {
   require_no_parameters(spec);
-  chain.convolution("conv1", 10, 5, Activation::none);
-  chain.max_pool("pool1", Activation::relu);
-  chain.batch_norm("bn1");
-  chain.convolution("conv2", 20, 5, Activation::none);
-  chain.max_pool("pool2", Activation::relu);
-  chain.batch_norm("bn2");
-  chain.flatten();
-  chain.dense("fc1", 50, Activation::relu);
-  chain.dense("fc2", classes, Activation::none);
+  model.convolution("conv1", 10, 5);
+  model.max_pool("pool1", Activation::relu);
+  model.batch_norm("bn1");
+  model.convolution("conv2", 20, 5);
+  model.max_pool("pool2", Activation::relu);
+  model.batch_norm("bn2");
+  model.flatten();
+  model.dense("fc1", 50, Activation::relu);
+  model.dense("fc2", classes, Activation::none);
 }
 
-void add_mnist_tutorial(const Spec& spec, std::size_t classes, Chain& chain) {
+void add_mnist_tutorial(const Spec& spec, std::size_t classes, ModelBuilder& model) {
   if (spec.has_parameters && spec.parameters != "dropout=0") {
     refuse(spec, "its only parameter is dropout=0, which switches dropout off");
   }
   const bool has_dropout = !spec.has_parameters;
-  chain.convolution("conv1", 32, 3, Activation::relu);
-  chain.convolution("conv2", 64, 3, Activation::none);
-  chain.max_pool("pool", Activation::relu);  // conv2's ReLU, taken after the pool
-  chain.dropout(has_dropout ? 0.25 : 0);
-  chain.flatten();
-  chain.dense("fc1", 128, Activation::relu);
-  chain.dropout(has_dropout ? 0.5 : 0);
-  chain.dense("fc2", classes, Activation::none);
+  model.convolution("conv1", 32, 3, Activation::relu);
+  model.convolution("conv2", 64, 3);
+  model.max_pool("pool", Activation::relu);  // conv2's ReLU, taken after the pool
+  model.dropout(has_dropout ? 0.25 : 0);
+  model.flatten();
+  model.dense("fc1", 128, Activation::relu);
+  model.dropout(has_dropout ? 0.5 : 0);
+  model.dense("fc2", classes, Activation::none);
+}
+
+template <void (*add)(ModelBuilder& model, std::size_t classes)>
+void add_residual_network(const Spec& spec, std::size_t classes, ModelBuilder& model) {
+  require_no_parameters(spec);
+  add(model, classes);
 }
 
 struct Entry {
   const char* name;
-  void (*add)(const Spec& spec, std::size_t classes, Chain& chain);
+  void (*add)(const Spec& spec, std::size_t classes, ModelBuilder& model);
 };
 
 constexpr Entry models[] = {{"linear", add_linear},
                             {"mlp", add_mlp},
                             {"mnist", add_mnist},
-                            {"mnist-tutorial", add_mnist_tutorial}};
+                            {"mnist-tutorial", add_mnist_tutorial},
+                            {"resnet20", add_residual_network<add_resnet20>},
+                            {"resnet32", add_residual_network<add_resnet32>},
+                            {"resnet56", add_residual_network<add_resnet56>},
+                            {"resnet18", add_residual_network<add_resnet18>},
+                            {"resnet50", add_residual_network<add_resnet50>}};
 
 [[noreturn]] void refuse_unknown(const Spec& spec) {
   std::string names;
@@ -167,14 +135,14 @@ std::unique_ptr<Model> make_model(const std::string& text, InputShape input, std
   if (input.height * input.width * input.channels == 0) refuse(spec, "the input shape is empty");
   for (const Entry& model : models) {
     if (spec.name != model.name) continue;
-    Chain chain(input, backend);
+    ModelBuilder builder({input.height, input.width, input.channels}, backend);
     try {
-      model.add(spec, classes, chain);
+      model.add(spec, classes, builder);
     } catch (const std::invalid_argument& error) {
       if (std::string(error.what()).starts_with("model ")) throw;
       refuse(spec, error.what());
     }
-    return chain.finish();
+    return builder.finish();
   }
   refuse_unknown(spec);
 }

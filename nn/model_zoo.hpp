@@ -7,6 +7,8 @@
 //   mnist-tutorial  conv 3x3 (32), ReLU; conv 3x3 (64), ReLU; max-pool 2; dropout 0.25;
 //                   dense 128, ReLU; dropout 0.5; dense classes.
 //                   `mnist-tutorial:dropout=0` switches dropout off.
+//   resnet20|32|56  residual networks for small images (nn/residual_networks.hpp)
+//   resnet18|50     residual networks for large images
 //
 // All end in log-softmax and the negative log-likelihood.
 #pragma once

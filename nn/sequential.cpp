@@ -23,20 +23,61 @@ void require_size(const char* what, std::size_t found, std::size_t expected) {
                               " floats, the model's layout needs " + std::to_string(expected));
 }
 
+// For layers that do not do so themselves.
+void add_second_gradient(BackwardPass& pass) {
+  for (std::size_t i = 0; i < pass.second_output_gradient.size(); ++i) {
+    pass.output_gradient[i] += pass.second_output_gradient[i];
+  }
+  pass.second_output_gradient = {};
+}
+
+std::vector<Link> chained(std::vector<std::unique_ptr<Layer>> layers) {
+  std::vector<Link> links;
+  for (std::unique_ptr<Layer>& layer : layers) {
+    const std::size_t before = links.empty() ? absent : links.size() - 1;
+    links.push_back({std::move(layer), before, absent});
+  }
+  return links;
+}
+
 }  // namespace
 
-Sequential::Sequential(std::vector<std::unique_ptr<Layer>> layers) {
+Sequential::Sequential(std::vector<Link> layers) {
   if (layers.empty()) throw std::invalid_argument("a sequential model needs at least one layer");
-  for (std::unique_ptr<Layer>& layer : layers) {
-    if (!stages_.empty() &&
-        stages_.back().layer->output_shape().elements() != layer->input_shape().elements()) {
-      throw std::invalid_argument("layer " + std::to_string(stages_.size()) +
-                                  " does not take what the layer before it yields");
+  for (Link& link : layers) {
+    stages_.push_back(Stage{std::move(link.layer), link.input, link.addend, {}, {}, {}, {}, {}});
+  }
+  plan_gradients();
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    const Stage& stage = stages_[s];
+    const auto yields = [&](std::size_t source, const Shape& shape) {
+      return source == absent ||
+             stages_[source].layer->output_shape().elements() == shape.elements();
+    };
+    if (!yields(stage.input, stage.layer->input_shape())) {
+      throw std::invalid_argument("layer " + std::to_string(s) +
+                                  " does not take what its input yields");
     }
-    stages_.push_back(Stage{std::move(layer), {}, {}, {}, {}});
+    if (!yields(stage.addend, stage.layer->output_shape())) {
+      throw std::invalid_argument("layer " + std::to_string(s) +
+                                  " does not yield as much as its addend");
+    }
   }
   place_tensors(/*parameters=*/true);
   place_tensors(/*parameters=*/false);
+}
+
+Sequential::Sequential(std::vector<std::unique_ptr<Layer>> layers)
+    : Sequential(chained(std::move(layers))) {}
+
+void Sequential::plan_gradients() {
+  std::vector<Wiring> wiring;
+  for (const Stage& stage : stages_) {
+    wiring.push_back({stage.input, stage.addend, stage.layer->works_in_place()});
+  }
+  const GradientBuffers plan = plan_gradient_buffers(wiring);
+  activation_gradients_.resize(plan.count);
+  for (std::size_t s = 0; s < stages_.size(); ++s) stages_[s].gradient_places = plan.layers[s];
 }
 
 void Sequential::place_tensors(bool parameters) {
@@ -108,15 +149,14 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   hold_to_one_thread();
   const std::size_t samples = minibatch.labels.size();
   const std::span<const float> inputs = aligned_inputs(minibatch.inputs);
-  std::span<const float> activations = inputs;
   for (Stage& stage : stages_) {
-    const std::span<float> output =
-        stage.output.first(samples * stage.layer->output_shape().elements());
-    stage.layer->forward(activations, output, minibatch.key);
-    activations = output;
+    ForwardPass pass = forward_pass(stage, inputs, samples);
+    pass.key = minibatch.key;
+    stage.layer->forward(pass);
   }
-  const MinibatchLoss loss = log_softmax_loss(activations, minibatch.labels, classes(),
-                                              activation_gradients_[0].first(activations.size()));
+  const MinibatchLoss loss = log_softmax_loss(
+      stages_.back().output.first(samples * classes()), minibatch.labels, classes(),
+      activation_gradients_[stages_.back().gradient_places.output].first(samples * classes()));
   if (is_aligned(gradient.data())) {
     backward(inputs, samples, gradient, minibatch.is_final_from);
   } else {
@@ -127,26 +167,48 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   return loss;
 }
 
+ForwardPass Sequential::forward_pass(Stage& stage, std::span<const float> inputs,
+                                     std::size_t samples) {
+  const std::size_t output_size = samples * stage.layer->output_shape().elements();
+  ForwardPass pass;
+  pass.input =
+      stage.input == absent
+          ? inputs
+          : stages_[stage.input].output.first(samples * stage.layer->input_shape().elements());
+  if (stage.addend != absent) pass.addend = stages_[stage.addend].output.first(output_size);
+  pass.output = stage.output.first(output_size);
+  return pass;
+}
+
+BackwardPass Sequential::backward_pass(Stage& stage, std::span<const float> inputs,
+                                       std::size_t samples, std::span<float> gradient) {
+  const ForwardPass forward = forward_pass(stage, inputs, samples);
+  const GradientPlaces& places = stage.gradient_places;
+  const auto at = [this](std::size_t buffer, std::size_t elements) {
+    return buffer == absent ? std::span<float>{} : activation_gradients_[buffer].first(elements);
+  };
+  for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
+    const TensorInfo& tensor = layout_.tensors()[stage.tensors[i]];
+    stage.gradients[i] = gradient.subspan(tensor.offset, tensor.size);
+  }
+  BackwardPass pass;
+  pass.input = forward.input;
+  pass.output = forward.output;
+  pass.output_gradient = at(places.output, forward.output.size());
+  pass.second_output_gradient = at(places.second_output, forward.output.size());
+  pass.input_gradient = at(places.input, forward.input.size());
+  pass.tensor_gradients = stage.gradients;
+  return pass;
+}
+
 void Sequential::backward(std::span<const float> inputs, std::size_t samples,
                           std::span<float> gradient, const IsFinalFrom& is_final_from) {
-  std::size_t current = 0;  // which buffer holds the gradient of the stage's output
   std::size_t final_from = layout_.parameter_elements();
   for (std::size_t s = stages_.size(); s-- > 0;) {
     Stage& stage = stages_[s];
-    for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
-      const TensorInfo& tensor = layout_.tensors()[stage.tensors[i]];
-      stage.gradients[i] = gradient.subspan(tensor.offset, tensor.size);
-    }
-    const std::size_t input_size = samples * stage.layer->input_shape().elements();
-    const std::size_t output_size = samples * stage.layer->output_shape().elements();
-    BackwardPass pass;
-    pass.input = s == 0 ? inputs : stages_[s - 1].output.first(input_size);
-    pass.output = stage.output.first(output_size);
-    pass.output_gradient = activation_gradients_[current].first(output_size);
-    if (s > 0) pass.input_gradient = activation_gradients_[1 - current].first(input_size);
-    pass.tensor_gradients = stage.gradients;
+    BackwardPass pass = backward_pass(stage, inputs, samples, gradient);
+    if (!stage.layer->adds_gradients()) add_second_gradient(pass);
     stage.layer->backward(pass);
-    current = 1 - current;
     for (const std::size_t tensor : stage.tensors) {
       clear_padding_after(tensor, gradient);
       final_from = std::min(final_from, layout_.tensors()[tensor].offset);
@@ -172,14 +234,12 @@ MinibatchLoss Sequential::evaluate(std::span<const float> inputs,
                                    std::span<const std::int32_t> labels) {
   check(inputs, labels);
   hold_to_one_thread();
-  std::span<const float> activations = aligned_inputs(inputs);
+  const std::span<const float> aligned = aligned_inputs(inputs);
   for (Stage& stage : stages_) {
-    const std::span<float> output =
-        stage.output.first(labels.size() * stage.layer->output_shape().elements());
-    stage.layer->evaluate(activations, output);
-    activations = output;
+    stage.layer->evaluate(forward_pass(stage, aligned, labels.size()));
   }
-  return log_softmax_loss(activations, labels, classes(), {});
+  return log_softmax_loss(stages_.back().output.first(labels.size() * classes()), labels, classes(),
+                          {});
 }
 
 }  // namespace rubato::nn

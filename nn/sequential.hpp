@@ -1,4 +1,5 @@
-// A chain of layers with log-softmax and negative log-likelihood behind the last.
+// A chain of layers, with shortcuts past some of them, and log-softmax and negative log-likelihood
+// behind the last.
 //
 // It places the layers' tensors in the flat buffer, owns the activations between them, and takes a
 // minibatch forwards and backwards through the chain. What a minibatch yields depends on weights,
@@ -11,15 +12,27 @@
 #include <vector>
 
 #include "nn/aligned_buffer.hpp"
+#include "nn/gradient_buffers.hpp"
 #include "nn/layer.hpp"
 #include "nn/model.hpp"
 
 namespace rubato::nn {
 
+// A layer and the layers whose outputs it takes, by number; `absent` for the model's input, and for
+// a layer without an addend.
+struct Link {
+  std::unique_ptr<Layer> layer;
+  std::size_t input = absent;
+  std::size_t addend = absent;
+};
+
 class Sequential final : public Model {
  public:
-  // Each layer's input has as many elements as the layer's before has outputs; the last layer's
-  // outputs are the classes.
+  // In the order of the forward pass. A layer takes as many elements as its input yields, and
+  // yields as many as its addend; the last layer's outputs are the classes. Throws
+  // std::invalid_argument.
+  explicit Sequential(std::vector<Link> layers);
+  // A plain chain: each takes what the one before yields.
   explicit Sequential(std::vector<std::unique_ptr<Layer>> layers);
 
   const Layout& layout() const override { return layout_; }
@@ -30,20 +43,28 @@ class Sequential final : public Model {
                          std::span<const std::int32_t> labels) override;
 
  private:
-  // A layer, its tensors' indices in the layout, and views of them that are refilled without
-  // allocating.
+  // A layer, where its input comes from and its gradients go to, its tensors' indices in the
+  // layout, and views of them that are refilled without allocating.
   struct Stage {
     std::unique_ptr<Layer> layer;
+    std::size_t input;
+    std::size_t addend;
+    GradientPlaces gradient_places;
     std::vector<std::size_t> tensors;
     std::vector<std::span<const float>> values;
     std::vector<std::span<float>> gradients;
     AlignedBuffer<float> output;
   };
 
+  void plan_gradients();
   void place_tensors(bool parameters);
   void check(std::span<const float> inputs, std::span<const std::int32_t> labels) const;
   std::span<const float> aligned_inputs(std::span<const float> inputs);
   std::size_t classes() const { return stages_.back().layer->output_shape().elements(); }
+  // What a stage takes and yields; its outputs hold what the stages before have computed.
+  ForwardPass forward_pass(Stage& stage, std::span<const float> inputs, std::size_t samples);
+  BackwardPass backward_pass(Stage& stage, std::span<const float> inputs, std::size_t samples,
+                             std::span<float> gradient);
   void backward(std::span<const float> inputs, std::size_t samples, std::span<float> gradient,
                 const IsFinalFrom& is_final_from);
   void clear_padding(std::span<float> buffer) const;
@@ -56,7 +77,7 @@ class Sequential final : public Model {
   AlignedBuffer<float> aligned_inputs_;
   AlignedBuffer<float> aligned_parameters_;
   AlignedBuffer<float> aligned_gradient_;
-  AlignedBuffer<float> activation_gradients_[2];  // of a layer's output and of its input, in turn
+  std::vector<AlignedBuffer<float>> activation_gradients_;  // used as `gradient_places` say
 };
 
 }  // namespace rubato::nn

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "tests/nn/layer_under_test.hpp"
@@ -10,8 +11,10 @@
 namespace rubato::nn {
 namespace {
 
-LayerUnderTest batch_norm(Shape shape, std::size_t samples) {
-  return {std::make_unique<BatchNorm>("bn", shape), samples};
+LayerUnderTest batch_norm(Shape shape, std::size_t samples,
+                          Activation activation = Activation::none,
+                          Junction junction = Junction::none) {
+  return {std::make_unique<BatchNorm>("bn", shape, activation, junction), samples};
 }
 
 // Channel c holds c + 0, c + 2, c + 4, ...: mean c + n - 1, biased variance (n^2 - 1) / 3.
@@ -55,11 +58,82 @@ TEST(BatchNorm, GradientsAreTheDerivatives) {
   }
 }
 
+// What the plain layer computes, then the sum and ReLU by hand.
+TEST(BatchNorm, AddsTheShortcutBeforeItsRelu) {
+  for (const Shape shape : {Shape{3, 3, 10}, Shape{2, 2, 16}, Shape{4, 5, 64}}) {
+    LayerUnderTest plain = batch_norm(shape, 5);
+    LayerUnderTest joined = batch_norm(shape, 5, Activation::relu, Junction::addend);
+    plain.forward();
+    joined.use_addend();
+    joined.forward();
+    for (std::size_t i = 0; i < plain.output().size(); ++i) {
+      ASSERT_EQ(joined.output()[i], std::max(0.0F, plain.output()[i] + joined.addend()[i]));
+    }
+    for (LayerUnderTest* test : {&plain, &joined}) {
+      for (float& variance : test->tensor(3)) variance = 4.0F + variance;
+    }
+    plain.layer().evaluate({plain.input(), {}, plain.output(), {}});
+    joined.layer().evaluate({joined.input(), joined.addend(), joined.output(), {}});
+    for (std::size_t i = 0; i < plain.output().size(); ++i) {
+      ASSERT_EQ(joined.output()[i], std::max(0.0F, plain.output()[i] + joined.addend()[i]));
+    }
+  }
+}
+
+// The gradients are the plain layer's for what ReLU lets through of the output's gradient (of two
+// gradients, of their sum); the shortcut's own gradient is just that.
+TEST(BatchNorm, GradientsStopWhereReluCutOff) {
+  for (const Junction junction : {Junction::none, Junction::addend}) {
+    for (const bool has_second : {false, true}) {
+      const Shape shape{4, 3, 20};
+      LayerUnderTest plain = batch_norm(shape, 5);
+      LayerUnderTest test = batch_norm(shape, 5, Activation::relu, junction);
+      if (junction == Junction::addend) test.use_addend();
+      if (has_second) test.use_second_output_gradient();
+      plain.forward();
+      test.forward();
+      for (std::size_t i = 0; i < plain.output().size(); ++i) {
+        const float second = has_second ? test.second_output_gradient()[i] : 0.0F;
+        plain.output_gradient()[i] =
+            test.output()[i] > 0.0F ? test.output_gradient()[i] + second : 0.0F;
+      }
+      plain.backward();
+      const std::span<const float> let_through = test.backward();
+      for (std::size_t i = 0; i < plain.output().size(); ++i) {
+        if (junction == Junction::addend) {
+          ASSERT_EQ(let_through[i], plain.output_gradient()[i]);
+        }
+        ASSERT_EQ(test.input_gradient()[i], plain.input_gradient()[i]);
+      }
+      for (std::size_t tensor = 0; tensor < 4; ++tensor) {
+        EXPECT_EQ(distance(test.gradient(tensor), plain.gradient(tensor)), 0.0);
+      }
+    }
+  }
+}
+
+TEST(BatchNorm, WorksInPlace) {
+  for (const bool has_second : {false, true}) {
+    LayerUnderTest test = batch_norm({3, 3, 24}, 4, Activation::relu);
+    ASSERT_TRUE(test.layer().works_in_place());
+    if (has_second) test.use_second_output_gradient();
+    test.forward();
+    test.backward();
+    const std::vector<std::span<float>> gradients = {test.gradient(0), test.gradient(1),
+                                                     test.gradient(2), test.gradient(3)};
+    test.layer().backward({test.input(), test.output(), test.output_gradient(),
+                           test.second_output_gradient(), test.output_gradient(), gradients});
+    EXPECT_EQ(distance(test.output_gradient(), test.input_gradient()), 0.0);
+  }
+  EXPECT_FALSE(
+      batch_norm({3, 3, 24}, 4, Activation::relu, Junction::addend).layer().works_in_place());
+}
+
 TEST(BatchNorm, EvaluationUsesTheRunningStatistics) {
   LayerUnderTest test = batch_norm({1, 2, 3}, 2);
   for (float& variance : test.tensor(3)) variance = 4.0F + variance;
   test.forward();  // leaves the minibatch's statistics behind
-  test.layer().evaluate(test.input(), test.output());
+  test.layer().evaluate({test.input(), {}, test.output(), {}});
   for (std::size_t i = 0; i < 12; ++i) {
     const auto of = [&](std::size_t tensor) {
       return static_cast<double>(test.tensor(tensor)[i % 3]);

@@ -17,6 +17,11 @@ inline std::vector<float> convolution_by_definition(const ConvolutionGeometry& g
         test.tensor(0)[((o * g.input.channels + i) * g.kernel + ky) * g.kernel + kx]);
   };
   const auto input = [&](std::size_t n, std::size_t y, std::size_t x, std::size_t i) {
+    // Rows and columns of the padded image.
+    if (y < g.padding || y >= g.input.height + g.padding) return 0.0;
+    if (x < g.padding || x >= g.input.width + g.padding) return 0.0;
+    y -= g.padding;
+    x -= g.padding;
     return static_cast<double>(
         test.input()[((n * g.input.height + y) * g.input.width + x) * g.input.channels + i]);
   };
@@ -26,12 +31,12 @@ inline std::vector<float> convolution_by_definition(const ConvolutionGeometry& g
       const std::size_t y = pixel / out.width;
       const std::size_t x = pixel % out.width;
       for (std::size_t o = 0; o < out.channels; ++o) {
-        double sum = static_cast<double>(test.tensor(1)[o]);
+        double sum = g.has_bias ? static_cast<double>(test.tensor(1)[o]) : 0.0;
         for (std::size_t i = 0; i < g.input.channels; ++i) {
           for (std::size_t k = 0; k < g.kernel * g.kernel; ++k) {
             const std::size_t ky = k / g.kernel;
             const std::size_t kx = k % g.kernel;
-            sum += weight(o, i, ky, kx) * input(n, y + ky, x + kx, i);
+            sum += weight(o, i, ky, kx) * input(n, y * g.stride + ky, x * g.stride + kx, i);
           }
         }
         const bool is_cut = g.activation == Activation::relu && sum < 0;
@@ -48,7 +53,13 @@ inline std::vector<ConvolutionGeometry> test_convolutions() {
           {"conv", {6, 7, 1}, 10, 5, Activation::relu},
           {"conv", {4, 5, 10}, 20, 2, Activation::relu},
           {"conv", {2, 3, 9}, 8, 1, Activation::none},
-          {"conv", {3, 3, 4}, 5, 3, Activation::none}};
+          {"conv", {3, 3, 4}, 5, 3, Activation::none},
+          {"conv", {5, 6, 3}, 16, 3, Activation::relu, 1, 1},
+          {"conv", {7, 8, 16}, 8, 3, Activation::none, 2, 1, /*has_bias=*/false},
+          {"conv", {6, 5, 32}, 20, 1, Activation::relu, 2, 0, /*has_bias=*/false},
+          {"conv", {9, 8, 3}, 4, 7, Activation::none, 2, 3, /*has_bias=*/false},
+          {"conv", {1, 2, 5}, 6, 7, Activation::none, 2, 3, /*has_bias=*/false},
+          {"conv", {1, 1, 24}, 40, 3, Activation::none, 2, 1, /*has_bias=*/false}};
 }
 
 }  // namespace rubato::nn

@@ -16,7 +16,7 @@ std::vector<float> mask(const MinibatchKey& key, std::uint32_t layer_number = 3,
   Dropout layer(shape, probability, layer_number);
   const std::vector<float> ones(samples * shape.elements(), 1.0F);
   std::vector<float> output(ones.size());
-  layer.forward(ones, output, key);
+  layer.forward({ones, {}, output, key});
   return output;
 }
 
@@ -62,7 +62,7 @@ TEST(Dropout, GradientsAreTheDerivatives) {
 
 TEST(Dropout, EvaluationPassesEverything) {
   LayerUnderTest test(std::make_unique<Dropout>(Shape{2, 3, 5}, 0.5, 1U), 3);
-  test.layer().evaluate(test.input(), test.output());
+  test.layer().evaluate({test.input(), {}, test.output(), {}});
   EXPECT_TRUE(std::equal(test.input().begin(), test.input().end(), test.output().begin()));
 }
 

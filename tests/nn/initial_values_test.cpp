@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace rubato::nn {
@@ -53,6 +54,45 @@ TEST(InitialValues,
   const std::vector<float> values = drawn("fc.weight", 42, 2);
   EXPECT_EQ(values[0], 0x1.6588fcp-3F);
   EXPECT_EQ(values[1], -0x1.a7a63p-4F);
+}
+
+std::vector<float> drawn_normal(double deviation, std::size_t count) {
+  std::vector<float> values(count);
+  TensorSpec spec{"conv1.weight", {count}};
+  spec.deviation = deviation;
+  fill_initial_values(spec, 42, values);
+  return values;
+}
+
+TEST(InitialValues, AreNormalWithTheDeviation) {
+  constexpr std::size_t count = 100'000;
+  const std::vector<float> values = drawn_normal(0.5, count);
+  double sum = 0;
+  double square_sum = 0;
+  std::size_t beyond[4] = {};  // 0, 1, 2, 3 deviations
+  for (const float value : values) {
+    sum += static_cast<double>(value);
+    square_sum += static_cast<double>(value) * static_cast<double>(value);
+    for (int i = 0; i < 4; ++i) {
+      beyond[i] += std::abs(value) > 0.5F * static_cast<float>(i) ? 1U : 0U;
+    }
+  }
+  // Five standard errors: 1 / sqrt(n) of the mean, sqrt(2 / n) of the variance.
+  EXPECT_NEAR(sum / count / 0.5, 0.0, 5 * 0.00316);
+  EXPECT_NEAR(square_sum / count / 0.25, 1.0, 5 * 0.00447);
+  const double expected[4] = {1.0, 0.317311, 0.045500, 0.002700};
+  for (int i = 0; i < 4; ++i) {
+    const double error = std::sqrt(expected[i] * (1.000001 - expected[i]) / count);
+    EXPECT_NEAR(static_cast<double>(beyond[i]) / count, expected[i], 5 * error) << i;
+  }
+}
+
+TEST(InitialValues, NormalOnesDoNotDependOnTheSizeEither) {
+  const std::vector<float> values = drawn_normal(0.5, 3000);
+  for (const std::size_t count : {1U, 1023U, 1024U, 1025U, 2999U}) {
+    const std::vector<float> shorter = drawn_normal(0.5, count);
+    EXPECT_TRUE(std::equal(shorter.begin(), shorter.end(), values.begin())) << count;
+  }
 }
 
 TEST(InitialValues, AnEmptyIntervalIsAConstant) {

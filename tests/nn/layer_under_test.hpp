@@ -73,15 +73,22 @@ class LayerUnderTest {
   void forward() {
     const std::vector<std::span<const float>> values(tensors_.begin(), tensors_.end());
     layer_->use_parameters(values);
-    layer_->forward(input_, output_, test_key);
+    layer_->forward({input_, addend_, output_, test_key});
   }
 
-  // Backward may overwrite the output gradient; it gets a copy.
-  void backward() {
+  // The layer joins its input with these values from now on.
+  void use_addend() { addend_ = buffer(output_.size(), 5); }
+  std::span<float> addend() { return addend_; }
+  void use_second_output_gradient() { second_output_gradient_ = buffer(output_.size(), 6); }
+  std::span<float> second_output_gradient() { return second_output_gradient_; }
+
+  // Backward may overwrite the output gradient; it gets a copy, which is returned.
+  std::span<const float> backward() {
     scratch_.push_back({});
     const std::span<float> copy = scratch_.back().first(output_gradient_.size());
     std::copy(output_gradient_.begin(), output_gradient_.end(), copy.begin());
-    layer_->backward({input_, output_, copy, input_gradient_, gradients_});
+    layer_->backward({input_, output_, copy, second_output_gradient_, input_gradient_, gradients_});
+    return copy;
   }
 
   // sum(output * output gradient): what backward() differentiates.
@@ -132,7 +139,8 @@ class LayerUnderTest {
 
   std::vector<AlignedBuffer<float>> scratch_;  // buffers keep their address when moved
   std::unique_ptr<Layer> layer_;
-  std::span<float> input_, output_, output_gradient_, input_gradient_;
+  std::span<float> input_, addend_, output_, output_gradient_, second_output_gradient_;
+  std::span<float> input_gradient_;
   std::vector<std::span<float>> tensors_, gradients_;
 };
 

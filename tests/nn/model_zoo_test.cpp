@@ -34,7 +34,9 @@ std::string refusal(const std::string& spec, InputShape shape = {28, 28, 1},
 }
 
 TEST(ModelZoo, NamesItsModels) {
-  EXPECT_THAT(model_names(), testing::ElementsAre("linear", "mlp", "mnist", "mnist-tutorial"));
+  EXPECT_THAT(model_names(),
+              testing::ElementsAre("linear", "mlp", "mnist", "mnist-tutorial", "resnet20",
+                                   "resnet32", "resnet56", "resnet18", "resnet50"));
 }
 
 TEST(ModelZoo, TensorsAreNamedAsInPyTorch) {
@@ -69,7 +71,7 @@ TEST(ModelZoo, DropoutCanBeSwitchedOff) {
 TEST(ModelZoo, AnUnknownNameListsTheValidOnes) {
   EXPECT_EQ(refusal("resnet"),
             "model \"resnet\": there is no model of that name; valid are linear, mlp, mnist, "
-            "mnist-tutorial");
+            "mnist-tutorial, resnet20, resnet32, resnet56, resnet18, resnet50");
   EXPECT_THAT(refusal(""), HasSubstr("there is no model of that name"));
 }
 

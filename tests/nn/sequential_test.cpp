@@ -274,7 +274,7 @@ TEST(Sequential, RefusesLayersThatDoNotMatch) {
       std::make_unique<Dense>("a", Shape{1, 1, 4}, 3, Activation::none, Backend::eigen));
   layers.push_back(std::make_unique<BatchNorm>("b", Shape{1, 1, 4}));
   expect_refusal([&] { Sequential{std::move(layers)}; }, "layer 1 does not take");
-  expect_refusal([] { Sequential{{}}; }, "at least one layer");
+  expect_refusal([] { Sequential{std::vector<Link>{}}; }, "at least one layer");
 }
 
 }  // namespace

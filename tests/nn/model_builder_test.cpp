@@ -1,0 +1,73 @@
+#include "nn/model_builder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace rubato::nn {
+namespace {
+
+TEST(ModelBuilder, TellsTheShapeItHasReached) {
+  ModelBuilder model({32, 31, 3}, Backend::eigen);
+  EXPECT_EQ(model.here().shape, (Shape{32, 31, 3}));
+  model.padded_convolution("conv1", 16, 7, 2);
+  EXPECT_EQ(model.here().shape, (Shape{16, 16, 16}));
+  model.overlapping_max_pool();
+  EXPECT_EQ(model.here().shape, (Shape{8, 8, 16}));
+  model.convolution("conv2", 5, 3);
+  EXPECT_EQ(model.here().shape, (Shape{6, 6, 5}));
+  model.max_pool("pool", Activation::relu);
+  EXPECT_EQ(model.here().shape, (Shape{3, 3, 5}));
+  model.batch_norm("bn");
+  model.dropout(0.5);
+  EXPECT_EQ(model.here().shape, (Shape{3, 3, 5}));
+  model.flatten();
+  EXPECT_EQ(model.here().shape, (Shape{1, 1, 45}));
+  model.dense("fc", 4, Activation::none);
+  EXPECT_EQ(model.here().shape, (Shape{1, 1, 4}));
+}
+
+TEST(ModelBuilder, LeavesOutWhatDoesNothing) {
+  ModelBuilder model({4, 4, 1}, Backend::eigen);
+  model.flatten();
+  model.dropout(0);
+  EXPECT_EQ(model.here().layer, absent);
+}
+
+TEST(ModelBuilder, BranchesAndJoins) {
+  ModelBuilder model({4, 4, 8}, Backend::eigen);
+  model.padded_convolution("a", 8, 3, 1);
+  const ModelBuilder::Point fork = model.here();
+  model.padded_convolution("b", 8, 3, 1);
+  const ModelBuilder::Point end = model.here();
+  model.go_back_to(fork);
+  model.padded_convolution("c", 8, 1, 1);
+  const ModelBuilder::Point other = model.here();
+  model.go_back_to(end);
+  model.batch_norm_joining("bn", other);
+  model.average_pool();
+  model.dense("fc", 3, Activation::none);
+  std::vector<std::string> names;
+  const auto finished = model.finish();
+  for (const TensorInfo& tensor : finished->layout().tensors()) names.push_back(tensor.name);
+  EXPECT_THAT(names,
+              testing::ElementsAre("a.weight", "b.weight", "c.weight", "bn.weight", "bn.bias",
+                                   "fc.weight", "fc.bias", "bn.running_mean", "bn.running_var"));
+}
+
+TEST(ModelBuilder, RefusesToJoinWhatDiffersInShape) {
+  ModelBuilder model({4, 4, 8}, Backend::eigen);
+  model.padded_convolution("a", 8, 3, 1);
+  const ModelBuilder::Point before = model.here();
+  model.padded_convolution("b", 8, 3, 2);
+  try {
+    model.batch_norm_joining("bn", before);
+    FAIL() << "no exception";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "layer bn: the two branches differ in shape");
+  }
+}
+
+}  // namespace
+}  // namespace rubato::nn

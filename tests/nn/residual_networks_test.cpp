@@ -1,0 +1,96 @@
+#include "nn/residual_networks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/nn/model_under_test.hpp"
+
+namespace rubato::nn {
+namespace {
+
+using testing::Contains;
+
+Layout layout_of(const std::string& spec, InputShape shape, std::size_t classes) {
+  return make_model(spec, shape, classes, Backend::eigen)->layout();
+}
+
+std::vector<std::string> names_of(const Layout& layout) {
+  std::vector<std::string> names;
+  for (const TensorInfo& tensor : layout.tensors()) names.push_back(tensor.name);
+  return names;
+}
+
+// He et al., section 4.2, with the projections that option B adds: 1x1 convolution and BatchNorm
+// from 16 to 32 and from 32 to 64 channels.
+TEST(ResidualNetworks, SmallOnesHaveThePapersParametersAndTheProjections) {
+  const auto expected = [](std::size_t blocks) {
+    const auto basic = [](std::size_t in, std::size_t width) {
+      return 9 * in * width + 9 * width * width + 4 * width;
+    };
+    std::size_t count = 9 * 3 * 16 + 2 * 16 + 64 * 10 + 10;
+    count += blocks * basic(16, 16) + (blocks - 1) * (basic(32, 32) + basic(64, 64));
+    count += basic(16, 32) + 16 * 32 + 2 * 32 + basic(32, 64) + 32 * 64 + 2 * 64;
+    return count;
+  };
+  EXPECT_EQ(expected(3), 272474U);  // as the networks derived from torchvision count
+  EXPECT_EQ(layout_of("resnet20", {32, 32, 3}, 10).parameter_count(), expected(3));
+  EXPECT_EQ(layout_of("resnet32", {32, 32, 3}, 10).parameter_count(), expected(5));
+  EXPECT_EQ(layout_of("resnet56", {32, 32, 3}, 10).parameter_count(), expected(9));
+}
+
+TEST(ResidualNetworks, LargeOnesHaveTorchvisionsParameters) {  // of its documentation
+  EXPECT_EQ(layout_of("resnet18", {224, 224, 3}, 1000).parameter_count(), 11689512U);
+  EXPECT_EQ(layout_of("resnet50", {224, 224, 3}, 1000).parameter_count(), 25557032U);
+}
+
+TEST(ResidualNetworks, TensorsAreNamedAsInTorchvision) {
+  const std::vector<std::string> names = names_of(layout_of("resnet50", {32, 32, 3}, 10));
+  EXPECT_EQ(names.size(), 267U);  // 161 parameters, 106 running statistics
+  for (const char* name :
+       {"conv1.weight", "bn1.running_mean", "layer1.0.conv1.weight", "layer1.0.bn3.bias",
+        "layer1.0.downsample.0.weight", "layer1.0.downsample.1.running_var",
+        "layer3.5.conv2.weight", "layer4.2.bn3.weight", "fc.weight", "fc.bias"}) {
+    EXPECT_THAT(names, Contains(name));
+  }
+  EXPECT_THAT(names, testing::Not(Contains("layer1.1.downsample.0.weight")));
+  EXPECT_THAT(names_of(layout_of("resnet18", {32, 32, 3}, 10)),
+              testing::Not(Contains("layer1.0.downsample.0.weight")));
+}
+
+TEST(ResidualNetworks, StrideIsTakenByTheFirst3x3Convolution) {
+  const Layout layout = layout_of("resnet50", {32, 32, 3}, 10);
+  const auto is = [](const char* name) {
+    return [name](const TensorInfo& tensor) { return tensor.name == name; };
+  };
+  const auto& tensors = layout.tensors();
+  const auto found = std::find_if(tensors.begin(), tensors.end(), is("layer2.0.conv2.weight"));
+  ASSERT_NE(found, tensors.end());
+  EXPECT_EQ(found->shape, (std::vector<std::size_t>{128, 128, 3, 3}));
+}
+
+TEST(ResidualNetworks, ImagesOfOneChannelAndOddSizesFit) {
+  for (const char* spec : {"resnet20", "resnet32", "resnet56", "resnet18", "resnet50"}) {
+    SCOPED_TRACE(spec);
+    ModelUnderTest test(spec, {9, 7, 1}, 3, backend("auto"));
+    EXPECT_GT(test.compute().loss_sum, 0.0);
+  }
+}
+
+// As far as ReLUs that rounding decides let them.
+TEST(ResidualNetworks, BackendsAgreeOnLargeOnes) {
+  for (const char* spec : {"resnet18", "resnet50"}) {
+    SCOPED_TRACE(spec);
+    ModelUnderTest test(spec, {64, 48, 3}, 6, backend("auto"));
+    ModelUnderTest eigen(spec, {64, 48, 3}, 6, Backend::eigen);
+    const double loss = test.compute().loss_sum;
+    EXPECT_NEAR(eigen.compute().loss_sum, loss, 1e-4 * loss);
+    const std::size_t parameters = test.layout().parameter_elements();
+    EXPECT_LT(distance(eigen.gradient().first(parameters), test.gradient().first(parameters)),
+              2e-2);
+  }
+}
+
+}  // namespace
+}  // namespace rubato::nn
