@@ -13,9 +13,9 @@ namespace {
 using Count = std::atomic<std::uint64_t>;
 static_assert(Count::is_always_lock_free);
 
-constexpr std::array<const char*, 8> phase_names{
-    "starting",   "loading data",         "computing", "summing over ranks", "updating weights",
-    "evaluating", "writing a checkpoint", "ending"};
+constexpr std::array<const char*, 10> phase_names{
+    "starting",         "loading data", "computing",  "adding up gradients",  "summing over ranks",
+    "updating weights", "reporting",    "evaluating", "writing a checkpoint", "ending"};
 
 void increase(Count& count, std::uint64_t by) noexcept {
   count.store(count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);

@@ -22,8 +22,10 @@ enum class Phase : std::uint8_t {
   starting,
   loading_data,
   computing,  // one beat for each minibatch
-  summing,    // the phase in which ranks wait for others
+  accumulating,
+  summing,  // the phase in which ranks wait for others
   updating,
+  reporting,
   evaluating,
   writing_checkpoint,
   ending

@@ -90,6 +90,7 @@ void MetricsFile::update(const StepReport& report) {
             {"grad_var", report.gradient_variance},
             {"noise_scale", report.noise_scale},
             {"seconds", report.seconds},
+            {"imbalance", report.imbalance},
             {"audit", hexadecimal(report.audit)}};
   if (!report.skipped.empty()) line["skipped"] = report.skipped;
   if (report.was_repeated) line["repeated"] = true;

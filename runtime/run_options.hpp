@@ -17,6 +17,7 @@
 #include "optim/gradient_accumulator.hpp"
 #include "optim/learning_rate_schedule.hpp"
 #include "optim/optimizer.hpp"
+#include "runtime/rank_times.hpp"
 #include "runtime/stop_request.hpp"
 #include "runtime/watchdog.hpp"
 
@@ -52,6 +53,7 @@ struct RunOptions {
 
   // How it is carried out: none of these changes a bit of the result (under the exact sum).
   data::Assignment assignment = data::Assignment::blocked;
+  SecondsClock substep_clock = {};  // by which a balanced assignment measures; none: a real one
   collectives::AllreduceAlgorithm allreduce = collectives::AllreduceAlgorithm::automatic;
   std::vector<std::string> shadow_rules;
   bool skips_nonfinite = false;  // leave updates out whose loss or gradient is not finite
@@ -61,7 +63,7 @@ struct RunOptions {
   std::optional<std::uint64_t> checkpoint_every;  // updates; default: checkpoint_seconds
   std::size_t kept_checkpoints = 3;               // besides that of update 0
   std::optional<std::uint64_t> stop_after_update;
-  std::optional<double> max_seconds;  // stop then
+  std::optional<double> max_seconds;          // stop then
   const StopRequest* stop_request = nullptr;  // signals that stop the run; must outlive it
   std::optional<WatchdogOptions> watchdog;
   std::string configuration;  // the text of DIR/config.ini

@@ -8,6 +8,7 @@
 #include "data/trace_plan.hpp"
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
+#include "runtime/rank_times.hpp"
 #include "runtime/sample_audit.hpp"
 
 namespace rubato::runtime {
@@ -33,8 +34,10 @@ struct StepReport {
   double accuracy = 0;         // of the same samples, before the update
   double gradient_square = 0;  // averages of the noise estimate
   double gradient_variance = 0;
-  double noise_scale = 0;     // samples
-  double seconds = 0;         // wall clock of the update
+  double noise_scale = 0;  // samples
+  double seconds = 0;      // wall clock of the update
+  double imbalance = 0;    // of the ranks' busy time: max / mean - 1
+  std::vector<RankTime> rank_times;
   bool was_repeated = false;  // summed twice: the exact sum's units had to change
   std::string skipped;        // why the update was left out: what was not finite; empty: it was not
   std::uint64_t audit = 0;    // of all samples used so far, these included (sample_audit.hpp)

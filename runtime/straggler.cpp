@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint64_t window_updates = 20;
 constexpr double window_seconds = 1;
-constexpr double slow = 1.5;
 constexpr double recovered = 1.25;
 
 double seconds_per_minibatch(const Pulse& begin, const Pulse& end) {
@@ -19,15 +18,23 @@ double seconds_per_minibatch(const Pulse& begin, const Pulse& end) {
          static_cast<double>(end.minibatches - begin.minibatches);
 }
 
-// The lower of two in the middle: of two ranks, each is compared with the other.
-double median_without(std::vector<double> values, std::size_t left_out) {
-  values.erase(values.begin() + static_cast<std::ptrdiff_t>(left_out));
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 }  // namespace
+
+// The lower of two in the middle: of two ranks, each is compared with the other.
+std::vector<double> ratios_to_others(std::span<const double> seconds_per_minibatch) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < seconds_per_minibatch.size(); ++i) {
+    std::vector<double> others;
+    for (std::size_t k = 0; k < seconds_per_minibatch.size(); ++k) {
+      if (k != i && seconds_per_minibatch[k] > 0) others.push_back(seconds_per_minibatch[k]);
+    }
+    if (others.empty()) return std::vector<double>(seconds_per_minibatch.size(), 1.0);
+    const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+    std::ranges::nth_element(others, middle);
+    ratios.push_back(seconds_per_minibatch[i] / *middle);
+  }
+  return ratios;
+}
 
 std::optional<Straggler> StragglerSearch::look(std::span<const Pulse> pulses, double time) {
   if (pulses.size() < 2) return std::nullopt;
@@ -41,13 +48,12 @@ std::optional<Straggler> StragglerSearch::look(std::span<const Pulse> pulses, do
   if (updates < window_updates || time - begin_time_ < window_seconds) return std::nullopt;
   begin_window(pulses, time);
 
+  const std::vector<double> ratios = ratios_to_others(times);
   std::optional<Straggler> slowest;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const double median = median_without(times, i);
-    const double ratio = median > 0 ? times[i] / median : 1;
-    if (ratio < recovered) is_told_[i] = false;
-    if (ratio <= slow || is_told_[i] || (slowest && slowest->ratio >= ratio)) continue;
-    slowest = {i, ratio, updates};
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    if (ratios[i] < recovered) is_told_[i] = false;
+    if (ratios[i] <= straggling || is_told_[i]) continue;
+    if (!slowest || slowest->ratio < ratios[i]) slowest = {i, ratios[i], updates};
   }
   if (slowest) is_told_[slowest->node_rank] = true;
   return slowest;

@@ -21,6 +21,11 @@ struct Straggler {
   std::uint64_t updates = 0;  // of the window
 };
 
+// How many times as long each takes as the median of the others that take any time at all; 1 where
+// there is nothing to compare.
+std::vector<double> ratios_to_others(std::span<const double> seconds_per_minibatch);
+inline constexpr double straggling = 1.5;  // more than that many times
+
 class StragglerSearch {
  public:
   // One pulse for each rank of the node, and the seconds on any clock. The slowest rank that was

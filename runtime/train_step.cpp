@@ -28,11 +28,14 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       loader_(loader),
       sync_(sync),
       optimizer_(optimizer),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      share_(options_.assignment, topology.all().rank(), topology.all().size(), options_.minibatch),
+      timer_(options_.clock) {}
 
 StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
                           std::uint64_t request) {
   const auto start = std::chrono::steady_clock::now();
+  beat(update, Phase::loading_data);
   prepare_data(update, upcoming);
 
   StepReport report;
@@ -50,6 +53,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   sync_.barrier();
   replica_.use_new_weights();
 
+  take_times(report);
   take_audits(update, report);
   report.request = sync_.request();
   report.epochs_done =
@@ -64,16 +68,16 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
                                            std::uint64_t request) {
   run_substeps(update);
   beat(update, Phase::summing);
-  Summed summed{.sums = sync_.sum(update.batch_size, request)};
+  Summed summed{.sums = sync_.sum(update.batch_size, request, note_of(timer_.time()))};
   while (!summed.sums.stands) {
     summed.was_repeated = true;
     sync_.barrier();
     loader_.clear();
-    is_prefetched_ = false;
-    prepare_data(update, upcoming);
+    request_mine(update, slots_);
+    if (upcoming != nullptr) request_mine(*upcoming, next_slots_);
     run_substeps(update);
     beat(update, Phase::summing);
-    summed.sums = sync_.sum(update.batch_size, request);
+    summed.sums = sync_.sum(update.batch_size, request, note_of(timer_.time()));
   }
   return summed;
 }
@@ -92,40 +96,56 @@ StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::Upda
   return step_report(update, sums, decision, optimizer_, options_.shadow_rules);
 }
 
-std::vector<data::Minibatch> TrainStep::minibatches_of_mine(
-    const data::PlannedUpdate& update) const {
-  std::vector<data::Minibatch> mine;
-  for (std::size_t slot : data::substeps_of(options_.assignment, topology_.all().rank(),
-                                            topology_.all().size(), update.minibatches.size())) {
-    mine.push_back(update.minibatches[slot]);
-  }
-  return mine;
-}
-
+// An update's data are requested while the one before it runs, so what that one tells of the ranks'
+// speeds comes too late for it.
 void TrainStep::prepare_data(const data::PlannedUpdate& update,
                              const data::PlannedUpdate* upcoming) {
-  if (!is_prefetched_) loader_.request(minibatches_of_mine(update));
-  if (upcoming != nullptr) loader_.request(minibatches_of_mine(*upcoming));
+  if (is_prefetched_) {
+    slots_.swap(next_slots_);
+  } else {
+    slots_ = share_.of(update);
+    request_mine(update, slots_);
+  }
   is_prefetched_ = upcoming != nullptr;
+  if (!is_prefetched_) return;
+  next_slots_ = share_.of(*upcoming);
+  request_mine(*upcoming, next_slots_);
+}
+
+void TrainStep::request_mine(const data::PlannedUpdate& update,
+                             const std::vector<std::size_t>& slots) {
+  std::vector<data::Minibatch> mine;
+  for (const std::size_t slot : slots) mine.push_back(update.minibatches[slot]);
+  loader_.request(mine);
 }
 
 void TrainStep::run_substeps(const data::PlannedUpdate& update) {
   sync_.begin(update.minibatches.size());
-  for (std::size_t slot : data::substeps_of(options_.assignment, topology_.all().rank(),
-                                            topology_.all().size(), update.minibatches.size())) {
+  timer_.begin();
+  for (const std::size_t slot : slots_) {
     const data::Minibatch& minibatch = update.minibatches[slot];
     beat(update, Phase::loading_data);
     const data::LoadedMinibatch loaded = loader_.next();
     beat(update, Phase::computing);
     const nn::MinibatchLoss loss = replica_.run(loaded);
     const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
+    beat(update, Phase::accumulating);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit},
                      replica_.gradient());
+    timer_.take(minibatch.size == options_.minibatch);
   }
 }
 
 void TrainStep::beat(const data::PlannedUpdate& update, Phase phase) const {
   if (options_.heartbeat != nullptr) options_.heartbeat->beat(update.end.update, phase);
+}
+
+// The first update also starts the kernels: it tells nothing of the ranks' speeds.
+void TrainStep::take_times(StepReport& report) {
+  report.rank_times = rank_times(sync_.notes());
+  report.imbalance = imbalance(report.rank_times);
+  if (has_begun_) share_.learn(report.rank_times);
+  has_begun_ = true;
 }
 
 void TrainStep::take_audits(const data::PlannedUpdate& update, StepReport& report) {

@@ -13,9 +13,11 @@
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
 #include "runtime/heartbeat.hpp"
+#include "runtime/rank_times.hpp"
 #include "runtime/replica.hpp"
 #include "runtime/sample_audit.hpp"
 #include "runtime/step_report.hpp"
+#include "runtime/work_share.hpp"
 
 namespace rubato::runtime {
 
@@ -23,12 +25,14 @@ class TrainStep {
  public:
   struct Options {
     data::Assignment assignment = data::Assignment::blocked;
+    std::uint64_t minibatch = 0;      // samples of one that is not short
     std::uint64_t epoch_samples = 0;  // samples that an epoch gives, to tell the position in it
     std::vector<std::string> shadow_rules =
         {};                          // rules whose rate is reported beside the chosen one
     bool skips_nonfinite = false;    // leave an update out, instead of failing, where its loss or
                                      // gradient is not finite
     Heartbeat* heartbeat = nullptr;  // told what this rank is doing, for a watchdog
+    SecondsClock clock = {};         // that substeps are measured by; none: the steady clock
   };
 
   TrainStep(const collectives::Topology& topology, Replica& replica, data::Prefetcher& loader,
@@ -44,9 +48,9 @@ class TrainStep {
   SampleAudit& audit() noexcept { return audit_; }
 
  private:
-  std::vector<data::Minibatch> minibatches_of_mine(const data::PlannedUpdate& update) const;
   void beat(const data::PlannedUpdate& update, Phase phase) const;
   void prepare_data(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
+  void request_mine(const data::PlannedUpdate& update, const std::vector<std::size_t>& slots);
   void run_substeps(const data::PlannedUpdate& update);
   struct Summed {
     optim::UpdateSums sums;
@@ -55,6 +59,7 @@ class TrainStep {
   Summed sum_gradients(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
                        std::uint64_t request);
   StepReport apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums);
+  void take_times(StepReport& report);
   void take_audits(const data::PlannedUpdate& update, StepReport& report);
 
   const collectives::Topology& topology_;
@@ -64,7 +69,12 @@ class TrainStep {
   optim::ElasticOptimizer& optimizer_;
   Options options_;
   SampleAudit audit_;
-  bool is_prefetched_ = false;  // the data of the next update is queued already
+  WorkShare share_;
+  SubstepTimer timer_;
+  std::vector<std::size_t> slots_;       // of this rank, in the update that runs
+  std::vector<std::size_t> next_slots_;  // and in the next one, if
+  bool is_prefetched_ = false;           // its data are queued already
+  bool has_begun_ = false;               // an update was run
 };
 
 }  // namespace rubato::runtime

@@ -58,8 +58,9 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
   sync_->reserve(plan_->most_minibatches());
   step_ = std::make_unique<TrainStep>(
       topology_, *replica_, *loader_, *sync_, *optimizer_,
-      TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules,
-                         options_.skips_nonfinite, &heartbeat_});
+      TrainStep::Options{options_.assignment, options_.minibatch, plan_->epoch_samples(),
+                         options_.shadow_rules, options_.skips_nonfinite, &heartbeat_,
+                         options_.substep_clock});
   if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test);
   if (opened.resume) go_on_from(*opened.resume);
 }

@@ -29,6 +29,7 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   step.update = 3;
   step.batch_size = 96;
   step.learning_rate = 0.1;
+  step.imbalance = 0.25;
   step.audit = 0x00f0123456789;
   step.noise_scale = std::numeric_limits<double>::infinity();
   step.shadow_rates = {{"root", 0.05}};
@@ -52,6 +53,7 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   EXPECT_EQ(lines[1]["lr"], 0.1);
   EXPECT_TRUE(lines[1]["noise_scale"].is_null());
   EXPECT_EQ(lines[1]["shadow_lr"]["root"], 0.05);
+  EXPECT_EQ(lines[1]["imbalance"], 0.25);
   EXPECT_EQ(lines[1]["audit"], "00f0123456789");
   EXPECT_FALSE(lines[1].contains("repeated"));
   EXPECT_FALSE(lines[1].contains("skipped"));

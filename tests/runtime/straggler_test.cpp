@@ -83,6 +83,15 @@ TEST_F(StragglerTest, ARankWithoutWorkSlowsNobody) {
   EXPECT_FALSE(search.look(pulses, 5));
 }
 
+TEST(RatiosToOthers, AreToTheLowerMedianOfThoseThatTakeTime) {
+  using Seconds = std::vector<double>;
+  EXPECT_EQ(ratios_to_others(Seconds{2, 1, 0, 4}), (Seconds{2, 0.5, 0, 4}));
+  EXPECT_EQ(ratios_to_others(Seconds{3, 1}), (Seconds{3, 1.0 / 3}));
+  EXPECT_EQ(ratios_to_others(Seconds{3, 0}), (Seconds{1, 1}));
+  EXPECT_EQ(ratios_to_others(Seconds{3}), (Seconds{1}));
+  EXPECT_EQ(ratios_to_others(Seconds{}), Seconds{});
+}
+
 TEST_F(StragglerTest, ARankAloneIsNoStraggler) { EXPECT_FALSE(after(100, {0.5})); }
 
 }  // namespace

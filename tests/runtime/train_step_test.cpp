@@ -5,10 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "optim/scaling_rules.hpp"
@@ -33,16 +37,19 @@ class Numbers final : public data::Dataset {
 };
 
 // Loss of a sample x: w x, so the gradient's sum is the sum of the samples whatever w is. From
-// `bad_from` on it is NaN.
+// `bad_from` on it is NaN. A minibatch takes so long.
 class SumModel final : public nn::Model {
  public:
-  explicit SumModel(float bad_from = std::numeric_limits<float>::infinity()) : bad_from_(bad_from) {
+  explicit SumModel(float bad_from = std::numeric_limits<float>::infinity(),
+                    std::chrono::microseconds duration = {})
+      : bad_from_(bad_from), duration_(duration) {
     layout_.add_parameter("w", {1});
   }
   const nn::Layout& layout() const override { return layout_; }
   void initialize(std::span<float> parameters, std::uint64_t) const override { parameters[0] = 1; }
   void use_parameters(std::span<const float> parameters) override { w_ = parameters[0]; }
   nn::MinibatchLoss gradient(const nn::MinibatchView& minibatch, std::span<float> out) override {
+    std::this_thread::sleep_for(duration_);
     std::ranges::fill(out, 0.0F);
     nn::MinibatchLoss loss;
     for (const float x : minibatch.inputs) {
@@ -58,6 +65,7 @@ class SumModel final : public nn::Model {
  private:
   nn::Layout layout_;
   float bad_from_;
+  std::chrono::microseconds duration_;
   float w_ = 0;
 };
 
@@ -66,8 +74,8 @@ class TrainStepTest : public ::testing::Test {
   static constexpr std::uint64_t minibatch = 4;
   static constexpr double rate = 0.001;
 
-  void build(std::unique_ptr<nn::Model> model, data::BatchTrace trace,
-             bool skips_nonfinite = false) {
+  void build(std::unique_ptr<nn::Model> model, data::BatchTrace trace, bool skips_nonfinite = false,
+             data::Assignment assignment = data::Assignment::blocked) {
     plan = std::make_unique<data::TracePlan>(
         std::move(trace), data::PlanOptions{.samples = 100, .minibatch = minibatch});
     auto sgd = optim::make_optimizer<float>({.name = "sgd"});
@@ -83,9 +91,11 @@ class TrainStepTest : public ::testing::Test {
     sync = std::make_unique<optim::GradientSync>(
         topology, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
         optim::SumKind::exact, collectives::AllreduceAlgorithm::automatic);
-    step = std::make_unique<TrainStep>(
-        topology, *replica, *loader, *sync, *optimizer,
-        TrainStep::Options{.epoch_samples = 100, .skips_nonfinite = skips_nonfinite});
+    step = std::make_unique<TrainStep>(topology, *replica, *loader, *sync, *optimizer,
+                                       TrainStep::Options{.assignment = assignment,
+                                                          .minibatch = minibatch,
+                                                          .epoch_samples = 100,
+                                                          .skips_nonfinite = skips_nonfinite});
   }
 
   collectives::Communicator world = collectives::Communicator::world();
@@ -173,6 +183,74 @@ TEST_F(TrainStepTest, ANonFiniteUpdateIsLeftOutOnRequestAndTheNextOneIsAsIfItHad
   ASSERT_EQ(report.finished_epochs.size(), 1U);
   EXPECT_EQ(report.finished_epochs[0].samples, 100U);
   topology.node().barrier();
+}
+
+// Ranks that sleep for each minibatch, the first one `slowness` times as long as the others' 2 ms.
+class UnevenRanksTest : public TrainStepTest {
+ protected:
+  static constexpr std::size_t updates = 25;
+  static constexpr std::size_t minibatches = 24;
+
+  double seconds_of(std::size_t rank, double slowness) const {
+    return rank == 0 ? 0.002 * slowness : 0.002;
+  }
+
+  struct Course {
+    float weight = 0;
+    double seconds = 0;               // median of the last ten updates
+    std::vector<double> rank_counts;  // of the last one
+    double imbalance = 0;
+  };
+  Course train(data::Assignment assignment, double slowness) {
+    const std::chrono::duration<double> mine(seconds_of(world.rank(), slowness));
+    build(std::make_unique<SumModel>(std::numeric_limits<float>::infinity(),
+                                     std::chrono::duration_cast<std::chrono::microseconds>(mine)),
+          data::BatchTrace::constant(minibatch * minibatches), false, assignment);
+    Course course;
+    std::vector<double> seconds;
+    data::Cursor cursor;
+    for (std::size_t i = 0; i < updates; ++i) {
+      const auto update = plan->next(cursor);
+      const auto upcoming = plan->next(update->end);
+      const StepReport report = step->run(*update, i + 1 < updates ? &*upcoming : nullptr);
+      topology.node().barrier();
+      cursor = update->end;
+      seconds.push_back(report.seconds);
+      course.rank_counts.clear();
+      for (const RankTime& time : report.rank_times) {
+        course.rank_counts.push_back(time.whole_minibatches);
+      }
+      course.imbalance = report.imbalance;
+    }
+    std::sort(seconds.end() - 10, seconds.end());
+    course.seconds = *(seconds.end() - 5);
+    course.weight = replica->shared().parameters[0];
+    return course;
+  }
+};
+
+TEST_F(UnevenRanksTest, ABalancedAssignmentEndsAsEarlyAsMinibatchesAllow) {
+  for (const double slowness : {2.0, 4.0}) {
+    const Course blocked = train(data::Assignment::blocked, slowness);
+    const Course balanced = train(data::Assignment::balanced, slowness);
+    EXPECT_EQ(balanced.weight, blocked.weight);  // nothing but the time has changed
+    double speed = 0;                            // minibatches a second of all ranks together
+    double finish = 0;  // of the counts as assigned, for ranks as fast as they should be
+    for (std::size_t rank = 0; rank < world.size(); ++rank) {
+      speed += 1 / seconds_of(rank, slowness);
+      finish = std::max(finish, balanced.rank_counts[rank] * seconds_of(rank, slowness));
+    }
+    const double fair = static_cast<double>(minibatches) / speed;
+    const double most = std::max(seconds_of(0, slowness), fair + 0.002);  // minibatches are whole
+    EXPECT_LE(finish, 1.1 * most) << "slowed " << slowness << " times";
+    if (world.size() == 1) continue;
+    EXPECT_LT(balanced.seconds, blocked.seconds);
+    EXPECT_LT(balanced.imbalance, blocked.imbalance);
+    if (world.rank() == 0) {
+      std::printf("slowed %.0f times: an update takes %.1f ms, blocked %.1f ms, fair %.1f ms\n",
+                  slowness, 1e3 * balanced.seconds, 1e3 * blocked.seconds, 1e3 * fair);
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+// Which of an update's minibatches this rank runs, as the run's --assignment says; a balanced one
+// learns from the updates that were run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/substep_plan.hpp"
+#include "data/trace_plan.hpp"
+#include "runtime/rank_speeds.hpp"
+
+namespace rubato::runtime {
+
+class WorkShare {
+ public:
+  // `whole_minibatch`: the samples of one that is not short.
+  WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks,
+            std::uint64_t whole_minibatch);
+
+  // Offsets into update.minibatches, ascending. To be asked once for each update, on all ranks in
+  // the same order.
+  std::vector<std::size_t> of(const data::PlannedUpdate& update);
+
+  // What an update has told: the same times on all ranks.
+  void learn(std::span<const RankTime> times);
+
+ private:
+  data::Assignment assignment_;
+  std::size_t rank_;
+  std::size_t ranks_;
+  std::uint64_t whole_minibatch_;
+  RankSpeeds speeds_;
+};
+
+}  // namespace rubato::runtime

@@ -1,0 +1,77 @@
+// Every minibatch has one rank, whatever the assignment and whatever was learned.
+#include "runtime/work_share.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace rubato::runtime {
+namespace {
+
+constexpr std::uint64_t whole = 10;
+using Slots = std::vector<std::size_t>;
+
+// The last one is short.
+data::PlannedUpdate update_of(std::size_t minibatches) {
+  data::PlannedUpdate update;
+  update.minibatches.resize(minibatches);
+  for (data::Minibatch& minibatch : update.minibatches) minibatch.size = whole;
+  update.minibatches.back().size = 1;
+  return update;
+}
+
+std::vector<WorkShare> shares_of(data::Assignment assignment, std::size_t ranks) {
+  std::vector<WorkShare> shares;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    shares.emplace_back(assignment, rank, ranks, whole);
+  }
+  return shares;
+}
+
+TEST(WorkShare, FixedAssignmentsIgnoreSpeeds) {
+  for (const auto assignment : {data::Assignment::blocked, data::Assignment::strided}) {
+    auto shares = shares_of(assignment, 2);
+    const std::vector<RankTime> times{{1, 1, 1}, {9, 9, 1}};
+    for (int i = 0; i < 5; ++i) shares[1].learn(times);
+    EXPECT_EQ(shares[1].of(update_of(5)), data::substeps_of(assignment, 1, 2, 5));
+  }
+}
+
+TEST(WorkShare, BalancedBeginsAsBlockedAndFollowsTheSpeeds) {
+  auto shares = shares_of(data::Assignment::balanced, 2);
+  EXPECT_EQ(shares[0].of(update_of(7)), (Slots{0, 1, 2, 3}));
+  EXPECT_EQ(shares[1].of(update_of(7)), (Slots{4, 5, 6}));
+  const std::vector<RankTime> times{{4, 4, 4}, {6, 6, 3}};  // the second takes twice as long
+  for (int i = 0; i < 3; ++i) {
+    for (WorkShare& share : shares) share.learn(times);
+  }
+  EXPECT_EQ(shares[0].of(update_of(7)), (Slots{0, 1, 2, 3, 6}));  // 4.1 s and 4 s
+  EXPECT_EQ(shares[1].of(update_of(7)), (Slots{4, 5}));
+  EXPECT_EQ(shares[0].of(update_of(10)), (Slots{0, 1, 2, 3, 4, 5, 9}));  // 6.1 s and 6 s
+}
+
+TEST(WorkShare, EveryMinibatchHasOneRank) {
+  for (const auto assignment :
+       {data::Assignment::blocked, data::Assignment::strided, data::Assignment::balanced}) {
+    for (std::size_t ranks = 1; ranks <= 5; ++ranks) {
+      auto shares = shares_of(assignment, ranks);
+      for (std::size_t update = 0; update < 60; ++update) {
+        const std::size_t minibatches = 1 + update * 7 % 13;
+        std::vector<int> owners(minibatches, 0);
+        std::vector<RankTime> times;
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+          const Slots mine = shares[rank].of(update_of(minibatches));
+          for (const std::size_t slot : mine) ++owners.at(slot);
+          const auto count = static_cast<double>(mine.size());
+          const double seconds = count * static_cast<double>(1 + (rank + update / 20) % 3);
+          times.push_back({seconds, seconds, count});
+        }
+        EXPECT_EQ(owners, std::vector<int>(minibatches, 1));
+        for (WorkShare& share : shares) share.learn(times);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rubato::runtime
