@@ -31,6 +31,7 @@ class Course {
       const auto type = found.value("type", "");
       if (type != "update" && type != "epoch" && type != "eval") continue;
       found.erase("seconds");
+      found.erase("imbalance");
       return found;
     }
     return std::nullopt;

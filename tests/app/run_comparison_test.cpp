@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 
 std::string update(int number, double loss, double seconds) {
   return R"({"type":"update","update":)" + std::to_string(number) + R"(,"loss":)" +
-         std::to_string(loss) + R"(,"seconds":)" + std::to_string(seconds) + "}\n";
+         std::to_string(loss) + R"(,"seconds":)" + std::to_string(seconds) + R"(,"imbalance":)" +
+         std::to_string(seconds / 2) + "}\n";
 }
 
 const std::string context = "{\"type\":\"context\",\"ranks\":2}\n";

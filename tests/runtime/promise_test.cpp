@@ -3,7 +3,9 @@
 // statistics, optimizer, rule, position.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "tests/runtime/small_runs.hpp"
 #include "tests/runtime/uneven_run.hpp"
@@ -21,6 +23,21 @@ class PromiseTest : public testing::UnevenRunTest {
     expected = world.broadcast(expected, 0);
     const std::string digest = testing::digest_of_run(world, options);
     EXPECT_EQ(digest, expected) << label;
+  }
+
+  // By how much an update of 16 minibatches ends later than it could, when rank r, or the r-th
+  // last, takes r + 1 ms for each.
+  static double lateness(const StepReport& report, bool first_is_fastest) {
+    std::vector<double> seconds;
+    double finish = 0;
+    const std::size_t ranks = report.rank_times.size();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      seconds.push_back(static_cast<double>(first_is_fastest ? rank + 1 : ranks - rank));
+      finish = std::max(finish, seconds.back() * report.rank_times[rank].whole_minibatches);
+    }
+    const std::vector<double> work(16, 1.0);
+    const auto best = data::balanced_owners(seconds, work);
+    return finish / data::finishing_seconds(best, seconds, work);
   }
 };
 
@@ -59,6 +76,33 @@ TEST_F(PromiseTest, ForEveryAssignmentEpochEndAndAlgorithm) {
         }
       }
     }
+  }
+}
+
+// Clocks by which rank r takes r + 1 ms for a minibatch at first, and in the end the other way
+// round: who runs what changes as the run goes on, the result does not.
+TEST_F(PromiseTest, ForABalancedAssignmentOverRanksOfUnevenSpeed) {
+  const std::size_t ranks = world.size();
+  for (const char* rule : {"linear", "adascale"}) {
+    RunOptions options = uneven_run();
+    options.rule = rule;
+    options.trace_end = data::TraceEnd::repeat_last;  // 16 minibatches
+    options.updates = 40;
+    std::string expected;
+    if (world.rank() == 0) expected = testing::digest_of_run(self, options);
+    options.assignment = data::Assignment::balanced;
+    options.substep_clock = [rank = world.rank(), ranks, calls = 0, now = 0.0]() mutable {
+      now += 1e-3 * static_cast<double>(++calls < 60 ? rank + 1 : ranks - rank);
+      return now;
+    };
+    Trainer trainer(world, options, testing::explain);
+    testing::Recorder recorder;
+    trainer.run({&recorder});
+    EXPECT_EQ(state_digest(trainer.state()), world.broadcast(expected, 0)) << rule;
+    if (world.rank() != 0) continue;
+    EXPECT_LE(lateness(recorder.updates.at(11), /*first_is_fastest=*/true), 1.03) << rule;
+    EXPECT_LE(lateness(recorder.updates.at(39), /*first_is_fastest=*/false), 1.03) << rule;
+    EXPECT_GT(lateness(recorder.updates.at(11), /*first_is_fastest=*/false), 1.03) << rule;
   }
 }
 
