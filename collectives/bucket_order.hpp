@@ -1,0 +1,21 @@
+// The order in which a slice is summed over hosts: bucket by bucket, those first that are known
+// first.
+//
+// A backward pass finishes the early elements (parameters) from their end to their beginning, and
+// the rest (running statistics) with its last step. All hosts cut alike, so that the n-th bucket of
+// one is the n-th of all.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "collectives/topology.hpp"
+
+namespace rubato::collectives {
+
+// Cuts `slice` into buckets of at most `blocks` whole blocks: the elements before `early`, from
+// their end, then the others. A block with elements of both kinds is one of the others. Throws
+// std::invalid_argument if `blocks` is 0.
+std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t blocks);
+
+}  // namespace rubato::collectives

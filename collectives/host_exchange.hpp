@@ -1,0 +1,79 @@
+// Sums over hosts that go on beside other work: between the owners of one slice, one per host.
+//
+// The slice is cut into buckets (bucket_order.hpp), each bucket into one part per host. Every host
+// sends each other host its addends of that host's part, adds up its own part in the order of the
+// hosts, makes the results of it, and sends those to all: two steps, and per host 2 (H-1)/H of what
+// there is, the least possible. Several buckets are under way at once.
+//
+// Nothing here waits, and no thread but the caller's talks to MPI: messages move when poll() is
+// called, and meanwhile through the kernel's buffers. Therefore they are short enough for MPI to
+// send them at once (eagerly): a longer one first asks the receiver for permission, who may not be
+// looking for a while.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+#include "collectives/topology.hpp"
+
+namespace rubato::collectives {
+
+// Receives elements [begin, begin + block.size()); block.size() <= block_elements, begin a multiple
+// of it.
+template <class T>
+using BlockVisitor = std::function<void(std::size_t begin, std::span<const T> block)>;
+
+// What becomes of sums. Each block is visited once on each host: finished where it is added up,
+// adopted everywhere else.
+template <class T>
+struct SumUse {
+  BlockVisitor<T> finish;          // makes results of a block's sum, at the same place of
+  std::span<const float> results;  // the whole array, unchanged until the sum has ended
+  BlockVisitor<float> adopt = {};  // takes in a block of results of another host
+};
+
+template <class T>  // float, double
+class HostExchange {
+ public:
+  // A host's own addends: writes the elements [begin, begin + sums.size()), at most a block.
+  using NodeSum = std::function<void(std::size_t begin, std::span<T> sums)>;
+  using IsReady = std::function<bool(const Slice& bucket)>;
+
+  // Collective over `across`, whose ranks are the hosts, in order. `early`: see bucket_order.hpp.
+  HostExchange(const Communicator& across, const Slice& slice, std::size_t early);
+  ~HostExchange();  // messages that are still under way keep their memory
+  HostExchange(const HostExchange&) = delete;
+  HostExchange& operator=(const HostExchange&) = delete;
+
+  // A new sum, after the last one is done. `use` is kept.
+  void begin(SumUse<T> use);
+  // Starts buckets whose addends are ready, in order, and carries on those under way. Returns
+  // whether anything has moved.
+  bool poll(const IsReady& is_ready, const NodeSum& node_sum);
+  bool is_done() const noexcept;
+
+ private:
+  struct Flight;  // a bucket under way
+
+  Slice part(const Slice& bucket, std::size_t host) const;
+  void start(Flight& flight, const Slice& bucket, int tag, const NodeSum& node_sum);
+  bool carry_on(Flight& flight);
+  void add_up(Flight& flight);
+  void send_results(Flight& flight);
+  void adopt_results(Flight& flight);
+
+  Communicator hosts_;
+  std::vector<Slice> buckets_;
+  std::vector<std::unique_ptr<Flight>> flights_;  // bucket b uses flight b % size
+  std::vector<T> sums_;                           // of one block
+  std::vector<T> addends_;
+  SumUse<T> use_;
+  std::size_t next_;    // bucket to start
+  std::size_t oldest_;  // bucket that may still be under way
+};
+
+}  // namespace rubato::collectives

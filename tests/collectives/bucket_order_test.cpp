@@ -1,0 +1,44 @@
+#include "collectives/bucket_order.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace rubato::collectives {
+namespace {
+
+constexpr std::size_t block = block_elements;
+
+void expect_buckets(const std::vector<Slice>& found, const std::vector<Slice>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].begin, expected[i].begin) << "bucket " << i;
+    EXPECT_EQ(found[i].size, expected[i].size) << "bucket " << i;
+  }
+}
+
+TEST(BucketOrder, EarlyElementsComeFirstFromTheirEnd) {
+  expect_buckets(buckets_of({0, 5 * block + 7}, 5 * block + 7, 2),
+                 {{4 * block, block}, {2 * block, 2 * block}, {0, 2 * block}, {5 * block, 7}});
+}
+
+TEST(BucketOrder, ABlockWithElementsOfBothKindsComesWithTheLater) {
+  expect_buckets(buckets_of({0, 4 * block}, 2 * block + 1, 8),
+                 {{0, 2 * block}, {2 * block, 2 * block}});
+  expect_buckets(buckets_of({0, 4 * block}, 2 * block - 1, 8), {{0, block}, {block, 3 * block}});
+}
+
+TEST(BucketOrder, SlicesBeyondTheBorderHaveOneKind) {
+  expect_buckets(buckets_of({2 * block, 2 * block}, 9 * block, 1),
+                 {{3 * block, block}, {2 * block, block}});
+  expect_buckets(buckets_of({2 * block, 2 * block}, block, 4), {{2 * block, 2 * block}});
+}
+
+TEST(BucketOrder, AnEmptySliceHasNone) { expect_buckets(buckets_of({}, 100, 4), {}); }
+
+TEST(BucketOrder, ABucketHasBlocks) {
+  EXPECT_THROW(buckets_of({0, 10}, 10, 0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace rubato::collectives

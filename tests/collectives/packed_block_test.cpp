@@ -1,0 +1,103 @@
+#include "collectives/packed_block.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace rubato::collectives {
+namespace {
+
+constexpr std::size_t header_bytes = 16;
+
+template <class T>
+std::vector<T> there_and_back(const std::vector<T>& values, std::size_t& bytes) {
+  std::vector<std::byte> packed(packed_room(values.size()), std::byte{0xAA});
+  bytes = pack(std::span<const T>(values), packed.data());
+  EXPECT_LE(bytes, packed.size());
+  std::vector<T> back(values.size(), T{77});
+  EXPECT_EQ(unpack(packed.data(), std::span<T>(back)), bytes);
+  return back;
+}
+
+void expect_bytes_each(const std::vector<double>& values, std::size_t bytes_each) {
+  std::size_t bytes = 0;
+  const std::vector<double> back = there_and_back(values, bytes);
+  EXPECT_EQ(bytes, header_bytes + values.size() * bytes_each);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(back[i]), std::bit_cast<std::uint64_t>(values[i]))
+        << values[i] << " at " << i;
+  }
+}
+
+// Integers of both signs whose largest needs `bits` bits besides the sign, times `unit`.
+std::vector<double> multiples(std::size_t count, int bits, double unit) {
+  std::vector<double> values(count);
+  std::uint64_t state = 1;
+  for (double& value : values) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    const auto integer = static_cast<double>(state >> (64 - bits));
+    value = (state & 1U) != 0 ? integer * unit : 0.0 - integer * unit;
+  }
+  values[count / 2] = (std::ldexp(1.0, bits) - 1) * unit;  // odd and large
+  return values;
+}
+
+TEST(PackedBlock, TakesAsManyBytesAsTheMultiplesNeed) {
+  for (const double unit : {1.0, std::ldexp(1.0, -40), std::ldexp(1.0, 100)}) {
+    for (const int bits : {3, 7, 8, 15, 16, 23, 24, 31, 32, 38, 39, 40, 47}) {
+      SCOPED_TRACE(std::to_string(bits) + " bits of " + std::to_string(unit));
+      for (const std::size_t count : {std::size_t{1}, std::size_t{5}, block_elements}) {
+        expect_bytes_each(multiples(count, bits, unit), static_cast<std::size_t>(bits / 8 + 1));
+      }
+    }
+  }
+}
+
+TEST(PackedBlock, LeavesWhatHasNoCommonUnitAsItIs) {
+  expect_bytes_each(multiples(100, 48, 1.0), 8);
+  expect_bytes_each({1.0, std::ldexp(1.0, -48)}, 8);
+  expect_bytes_each({0.1, -0.2, 0.3}, 8);
+}
+
+TEST(PackedBlock, LeavesTheEndsOfTheRangeAsTheyAre) {
+  using limits = std::numeric_limits<double>;
+  for (const double value : {limits::infinity(), -limits::infinity(), limits::quiet_NaN(),
+                             limits::max(), limits::min(), limits::denorm_min()}) {
+    expect_bytes_each({1.0, value, 2.0}, 8);
+  }
+}
+
+TEST(PackedBlock, OfZerosIsAHeader) {
+  expect_bytes_each(std::vector<double>(50, 0.0), 0);
+  std::size_t bytes = 0;
+  EXPECT_EQ(there_and_back<double>({0.0, -0.0, 4.0}, bytes), (std::vector<double>{0, 0, 4}));
+}
+
+TEST(PackedBlock, KeepsItsNeighboursWhole) {
+  const std::vector<double> first = multiples(block_elements, 20, 1.0);
+  const std::vector<double> second = multiples(33, 35, 0.25);
+  std::vector<std::byte> packed(packed_room(first.size()) + packed_room(second.size()));
+  std::size_t bytes = pack(std::span<const double>(first), packed.data());
+  bytes += pack(std::span<const double>(second), packed.data() + bytes);
+  std::vector<double> back(first.size());
+  std::size_t read = unpack(packed.data(), std::span<double>(back));
+  EXPECT_EQ(back, first);
+  back.resize(second.size());
+  read += unpack(packed.data() + read, std::span<double>(back));
+  EXPECT_EQ(back, second);
+  EXPECT_EQ(read, bytes);
+}
+
+TEST(PackedBlock, FloatsTravelAsTheyAre) {
+  std::size_t bytes = 0;
+  const std::vector<float> values{1.5F, -0.0F, std::numeric_limits<float>::infinity(), 1e-40F};
+  EXPECT_EQ(there_and_back(values, bytes), values);
+  EXPECT_EQ(bytes, values.size() * sizeof(float));
+}
+
+}  // namespace
+}  // namespace rubato::collectives
