@@ -1,18 +1,27 @@
 // Allreduce against the MPI library's own, on the ranks it is started with.
 //
-//   mpirun -n 2 allreduce_bench [--ranks-per-node=N] [--rounds=N] [ELEMENTS...]
+//   mpirun -n 2 allreduce_bench [--ranks-per-node=N] [--rounds=N] [--link-gbit=R] [ELEMENTS...]
+//   run_on_hosts.sh --hosts 2 --rate 1gbit allreduce_bench --link-gbit=1 5000000
 //
 // All ways take turns (A B C A B C ...), so that whatever else the machine does meets them alike.
 // One time is the slowest rank's, from a common start; the table shows medians over the rounds.
 // "slices" is SliceReducer with its result left in node-shared memory, which is what a training
 // step uses: addends are already in place, and nothing is copied; "streamed" with stores that go
-// past the cache. The other ways sum private arrays.
+// past the cache. The other ways sum private arrays. "exact" is what a training step sums by
+// default: doubles that are gradients rounded to a unit, with means in float as the result.
+//
+// --link-gbit says how fast the link of each host is, and adds the fraction of its limit that each
+// way reaches. The limit is that of floats: each host sends and receives 2 (H-1)/H of them.
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <random>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "collectives/allreduce.hpp"
@@ -29,6 +38,7 @@ using namespace rubato::collectives;
 struct Options {
   std::size_t ranks_per_node = 0;  // 0: as the hosts are
   std::size_t rounds = 201;
+  double link_gbit = 0;  // 0: not told
   std::vector<std::size_t> counts;
 };
 
@@ -41,6 +51,8 @@ Options parse(int argc, char** argv) {
       options.ranks_per_node = value();
     } else if (argument.starts_with("--rounds=")) {
       options.rounds = value();
+    } else if (argument.starts_with("--link-gbit=")) {
+      options.link_gbit = std::stod(argument.substr(argument.find('=') + 1));
     } else {
       options.counts.push_back(std::stoul(argument));
     }
@@ -52,11 +64,32 @@ Options parse(int argc, char** argv) {
 }
 
 struct Way {
-  std::span<float> addends;
-  std::span<const float> sums;
+  std::function<void()> prepare;
   std::function<void()> sum;
   std::vector<double> microseconds{};
 };
+
+// Between two sums every rank reads the last result and writes its addends anew, as a training step
+// does: otherwise the right cache lines would already be in the right caches.
+void refill(std::span<const float> sums, std::span<float> addends) {
+  std::ranges::fill(addends, *std::ranges::max_element(sums) > 1e30F ? 0.0F : 1.0F);
+}
+
+void refill(std::span<const float> sums, std::span<const double> rounded,
+            std::span<double> addends) {
+  if (*std::ranges::max_element(sums) < 1e30F) std::ranges::copy(rounded, addends.begin());
+}
+
+// What a rank's gradients are like for the exact sum: normally distributed, the largest just below
+// 1, and multiples of 2^-34.
+std::vector<double> rounded_gradients(std::size_t count, std::size_t rank) {
+  std::mt19937 generator(static_cast<std::mt19937::result_type>(rank));
+  std::normal_distribution<double> normal(0, 0.2);
+  std::vector<double> values(count);
+  constexpr double constant = 1.5 * (std::uint64_t{1} << 18U);  // 1.5 * 2^(52 - 34)
+  for (double& value : values) value = (normal(generator) + constant) - constant;
+  return values;
+}
 
 double median(std::vector<double> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
@@ -64,11 +97,8 @@ double median(std::vector<double> times) {
   return *middle;
 }
 
-// Between two sums every rank reads the last result and writes its addends anew, as a training step
-// does: otherwise the right cache lines would already be in the right caches.
 double slowest_microseconds(const Communicator& all, const Way& way) {
-  const float largest = *std::ranges::max_element(way.sums);
-  std::ranges::fill(way.addends, largest > 1e30F ? 0.0F : 1.0F);
+  way.prepare();
   all.barrier();
   const auto begin = std::chrono::steady_clock::now();
   way.sum();
@@ -89,45 +119,76 @@ void take_turns(const Communicator& all, std::vector<Way>& ways, std::size_t rou
   }
 }
 
-void print_row(std::size_t count, const std::vector<Way>& ways) {
+void print_row(std::size_t count, const std::vector<Way>& ways, double limit_microseconds) {
   const double library = median(ways.front().microseconds);
   std::printf("%10zu", count);
   for (const Way& way : ways) {
     const double taken = median(way.microseconds);
     std::printf(" | %10.1f us %5.1fx", taken, library / taken);
+    if (limit_microseconds > 0) std::printf(" %3.0f %%", 100 * limit_microseconds / taken);
   }
   std::printf("\n");
   std::fflush(stdout);
 }
 
-void measure(const Topology& topology, std::size_t count, std::size_t rounds) {
+double limit_microseconds(const Topology& topology, std::size_t count, double link_gbit) {
+  if (link_gbit == 0) return 0;
+  const auto hosts = static_cast<double>(topology.node_count());
+  const double bits = 2 * (hosts - 1) / hosts * static_cast<double>(count) * 32;
+  return bits / (link_gbit * 1e3);
+}
+
+// Sums are copied, or rounded, to where all ranks of the node see them.
+template <class T>
+void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float> shared_sums,
+                bool is_streamed) {
+  const auto adopt = [=](std::size_t begin, std::span<const float> block) {
+    if (is_streamed) {
+      streaming_copy(block, shared_sums.data() + begin);
+    } else {
+      std::ranges::copy(block, shared_sums.data() + begin);
+    }
+  };
+  const auto finish = [=](std::size_t begin, std::span<const T> block) {
+    if constexpr (std::is_same_v<T, float>) {
+      adopt(begin, block);
+    } else {
+      std::ranges::transform(block, shared_sums.data() + begin,
+                             [](T sum) { return static_cast<float>(sum); });
+    }
+  };
+  reducer.begin({finish, shared_sums, adopt});
+  reducer.reduce();
+  barrier.wait();
+}
+
+void measure(const Topology& topology, std::size_t count, const Options& options) {
   std::vector<float> data(count);
   NodeBarrier barrier(topology);
   const NodeMemory sums(topology, topology.node().rank() == 0 ? count * sizeof(float) : 0);
   const std::span<float> shared_sums = sums.region_as<float>(0);
   const auto reducer =
       make_slice_reducer<float>(topology, barrier, count, AllreduceAlgorithm::node_shared);
+  const auto exact_reducer =
+      make_slice_reducer<double>(topology, barrier, count, AllreduceAlgorithm::node_shared);
+  const std::vector<double> rounded = rounded_gradients(count, topology.all().rank());
   std::vector<Way> ways;
   for (const char* name : {"library", "ring", "recursive-doubling", "node-shared"}) {
-    ways.push_back({data, data, [&topology, &data, algorithm = allreduce_algorithm(name)] {
+    ways.push_back({[&data] { refill(data, data); },
+                    [&topology, &data, algorithm = allreduce_algorithm(name)] {
                       allreduce<float>(topology, data, algorithm);
                     }});
   }
-  ways.push_back({reducer->addends(), shared_sums, [&] {
-                    reducer->reduce([&](std::size_t begin, std::span<const float> block) {
-                      std::ranges::copy(block, shared_sums.data() + begin);
-                    });
-                    barrier.wait();
-                  }});
-  ways.push_back({reducer->addends(), shared_sums, [&] {
-                    reducer->reduce([&](std::size_t begin, std::span<const float> block) {
-                      streaming_copy(block, shared_sums.data() + begin);
-                    });
-                    barrier.wait();
-                  }});
-  take_turns(topology.all(), ways, count > 5'000'000 ? std::min<std::size_t>(rounds, 11) : rounds);
+  for (const bool is_streamed : {false, true}) {
+    ways.push_back({[&] { refill(shared_sums, reducer->addends()); },
+                    [&, is_streamed] { sum_slices(*reducer, barrier, shared_sums, is_streamed); }});
+  }
+  ways.push_back({[&] { refill(shared_sums, rounded, exact_reducer->addends()); },
+                  [&] { sum_slices(*exact_reducer, barrier, shared_sums, true); }});
+  take_turns(topology.all(), ways,
+             count > 5'000'000 ? std::min<std::size_t>(options.rounds, 11) : options.rounds);
   if (topology.all().rank() == 0) {
-    print_row(count, ways);
+    print_row(count, ways, limit_microseconds(topology, count, options.link_gbit));
   }
 }
 
@@ -138,11 +199,15 @@ int run(const Communicator& world, const Options& options) {
     std::printf("allreduce of floats: %zu ranks, %zu nodes%s; medians of %zu rounds in turn\n",
                 world.size(), topology.node_count(),
                 topology.is_oversubscribed() ? ", more ranks than cores" : "", options.rounds);
-    std::printf("%10s | %-19s | %-19s | %-19s | %-19s | %-19s | %-19s\n", "elements", "library",
-                "ring", "recursive-doubling", "node-shared", "slices", "slices, streamed");
+    std::printf("%10s", "elements");
+    for (const char* name : {"library", "ring", "recursive-doubling", "node-shared", "slices",
+                             "slices, streamed", "slices, exact"}) {
+      std::printf(" | %-*s", options.link_gbit > 0 ? 26 : 20, name);
+    }
+    std::printf("\n");
   }
   for (const std::size_t count : options.counts) {
-    measure(topology, count, options.rounds);
+    measure(topology, count, options);
   }
   return 0;
 }

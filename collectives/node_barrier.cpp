@@ -16,7 +16,9 @@ struct SharedState {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-Patience patience_of(const Topology& topology) {
+}  // namespace
+
+Patience waiting_patience(const Topology& topology) {
   Patience patience;
   if (topology.is_oversubscribed()) {
     patience.spins = 0;
@@ -26,12 +28,10 @@ Patience patience_of(const Topology& topology) {
   return patience;
 }
 
-}  // namespace
-
 NodeBarrier::NodeBarrier(const Topology& topology)
     : memory_(topology, topology.node().rank() == 0 ? sizeof(SharedState) : 0),
       ranks_(topology.node().size()),
-      patience_(patience_of(topology)) {}
+      patience_(waiting_patience(topology)) {}
 
 void NodeBarrier::wait() {
   SharedState& shared = memory_.region_as<SharedState>(0)[0];  // zero bytes are its initial state

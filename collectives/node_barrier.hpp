@@ -13,6 +13,9 @@
 
 namespace rubato::collectives {
 
+// How the ranks of these nodes wait for each other.
+Patience waiting_patience(const Topology& topology);
+
 class NodeBarrier {
  public:
   explicit NodeBarrier(const Topology& topology);  // collective over all ranks

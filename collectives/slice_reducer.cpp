@@ -1,89 +1,139 @@
-// Two reducers: one whose addends lie in the node's memory, and one that sums a private array.
+// Three reducers: one for the memory of a single node, one for several nodes, and one that sums a
+// private array.
 #include "collectives/slice_reducer.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <chrono>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/addend_sum.hpp"
-#include "collectives/mpi_sum.hpp"
 #include "collectives/node_memory.hpp"
+#include "collectives/progress_marks.hpp"
+#include "collectives/wait_until.hpp"
 
 namespace rubato::collectives {
 namespace {
 
-// Elements that cross the network in one call: long enough for its bandwidth, and still in the
-// second-level cache when they are visited.
-constexpr std::size_t network_elements = 16 * block_elements;
-
-// Calls use(begin, size) for the consecutive pieces of a slice.
+// Calls use(begin, size) for the blocks of a slice, in order.
 template <class Use>
-void for_each_piece(const Slice& slice, std::size_t piece, const Use& use) {
-  for (std::size_t begin = slice.begin; begin < slice.end(); begin += piece) {
-    use(begin, std::min(piece, slice.end() - begin));
+void for_each_block(const Slice& slice, const Use& use) {
+  for (std::size_t begin = slice.begin; begin < slice.end(); begin += block_elements) {
+    use(begin, std::min(block_elements, slice.end() - begin));
   }
 }
 
+// The addends of a node's ranks, in memory that all of them see.
 template <class T>
-class NodeSharedReducer final : public SliceReducer<T> {
+class NodeAddends {
  public:
-  NodeSharedReducer(const Topology& topology, NodeBarrier& barrier, std::size_t count)
-      : topology_(topology),
-        barrier_(barrier),
-        slice_(topology.my_slice(count)),
-        memory_(topology, count * sizeof(T)) {
+  NodeAddends(const Topology& topology, std::size_t count)
+      : memory_(topology, count * sizeof(T)), rank_(topology.node().rank()) {
     for (std::size_t rank = 0; rank < topology.node().size(); ++rank) {
-      addends_.push_back(memory_.template region_as<T>(rank).data());
-    }
-    if (topology.node_count() > 1) {
-      network_sums_.resize(std::min(network_elements, slice_.size));
+      all_.push_back(memory_.template region_as<T>(rank).data());
     }
   }
 
-  std::span<T> addends() override { return memory_.template region_as<T>(topology_.node().rank()); }
+  std::span<T> mine() const { return memory_.template region_as<T>(rank_); }
+  std::span<const T* const> all() const { return all_; }
 
-  void reduce(const BlockVisitor<T>& visit) override {
+ private:
+  NodeMemory memory_;
+  std::size_t rank_;
+  std::vector<const T*> all_;
+};
+
+template <class T>
+class OneNodeReducer final : public SliceReducer<T> {
+ public:
+  OneNodeReducer(const Topology& topology, NodeBarrier& barrier, std::size_t count)
+      : barrier_(barrier), slice_(topology.my_slice(count)), addends_(topology, count) {}
+
+  std::span<T> addends() override { return addends_.mine(); }
+  void begin(SumUse<T> use) override { use_ = std::move(use); }
+
+  void reduce() override {
     barrier_.wait();
-    if (topology_.node_count() == 1) {
-      reduce_on_node(visit);
-    } else {
-      reduce_across_nodes(visit);
+    alignas(64) std::array<T, block_elements> sums;
+    for_each_block(slice_, [&](std::size_t begin, std::size_t size) {
+      if (addends_.all().size() == 1) {
+        return use_.finish(begin, {addends_.all()[0] + begin, size});
+      }
+      sum_addends<T>(addends_.all(), begin, size, sums.data());
+      use_.finish(begin, {sums.data(), size});
+    });
+  }
+
+ private:
+  NodeBarrier& barrier_;
+  Slice slice_;
+  NodeAddends<T> addends_;
+  SumUse<T> use_;
+};
+
+// A rank's steps of a sum: one for each element that it has finished, counted from the end of the
+// early ones, and a last one when it has come to reduce().
+template <class T>
+class HostsReducer final : public SliceReducer<T> {
+ public:
+  HostsReducer(const Topology& topology, std::size_t count, std::size_t early)
+      : early_(early),
+        patience_(waiting_patience(topology)),
+        addends_(topology, count),
+        marks_(topology, last_step()) {
+    if (topology.across()) exchange_.emplace(*topology.across(), topology.my_slice(count), early);
+  }
+
+  std::span<T> addends() override { return addends_.mine(); }
+
+  void begin(SumUse<T> use) override {
+    marks_.begin_round();
+    if (exchange_) exchange_->begin(std::move(use));
+  }
+
+  bool overlaps() const noexcept override { return true; }
+
+  void finished_from(std::size_t from) override {
+    marks_.reach(early_ - std::min(from, early_));
+    while (exchange_ && poll()) {
+    }
+  }
+
+  void reduce() override {
+    marks_.reach(last_step());
+    auto moved = std::chrono::steady_clock::now();
+    while ((exchange_ && !exchange_->is_done()) || !marks_.have_all_reached(last_step())) {
+      const auto now = std::chrono::steady_clock::now();
+      if (exchange_ && poll()) {
+        moved = now;
+      } else {
+        give_way(patience_, now - moved);
+      }
     }
   }
 
  private:
-  void reduce_on_node(const BlockVisitor<T>& visit) {
-    alignas(64) std::array<T, block_elements> sums;
-    for_each_piece(slice_, block_elements, [&](std::size_t begin, std::size_t size) {
-      if (addends_.size() == 1) {
-        return visit(begin, {addends_[0] + begin, size});
-      }
-      sum_addends<T>(addends_, begin, size, sums.data());
-      visit(begin, {sums.data(), size});
-    });
+  std::size_t last_step() const { return early_ + 1; }
+
+  bool is_ready(const Slice& bucket) const {
+    const bool is_early = bucket.end() <= early_;
+    return marks_.have_all_reached(is_early ? early_ - bucket.begin : last_step());
   }
 
-  void reduce_across_nodes(const BlockVisitor<T>& visit) {
-    for_each_piece(slice_, network_elements, [&](std::size_t begin, std::size_t size) {
-      const Slice piece{begin, size};
-      const std::span<T> sums = std::span(network_sums_).first(size);
-      for_each_piece(piece, block_elements, [&](std::size_t block, std::size_t block_size) {
-        sum_addends<T>(addends_, block, block_size, sums.data() + (block - begin));
-      });
-      mpi_sum(*topology_.across(), sums);
-      for_each_piece(piece, block_elements, [&](std::size_t block, std::size_t block_size) {
-        visit(block, sums.subspan(block - begin, block_size));
-      });
-    });
+  bool poll() {
+    return exchange_->poll([this](const Slice& bucket) { return is_ready(bucket); },
+                           [this](std::size_t begin, std::span<T> sums) {
+                             sum_addends<T>(addends_.all(), begin, sums.size(), sums.data());
+                           });
   }
 
-  const Topology& topology_;
-  NodeBarrier& barrier_;
-  Slice slice_;
-  NodeMemory memory_;
-  std::vector<const T*> addends_;  // of each rank of the node
-  std::vector<T> network_sums_;
+  std::size_t early_;
+  Patience patience_;
+  NodeAddends<T> addends_;
+  ProgressMarks marks_;
+  std::optional<HostExchange<T>> exchange_;  // of slice owners
 };
 
 template <class T>
@@ -98,14 +148,14 @@ class PrivateReducer final : public SliceReducer<T> {
         addends_(static_cast<T*>(static_cast<void*>(lines_.data())), count) {}
 
   std::span<T> addends() override { return addends_; }
+  void begin(SumUse<T> use) override { use_ = std::move(use); }
 
-  void reduce(const BlockVisitor<T>& visit) override {
+  void reduce() override {
     barrier_.wait();
     allreduce(topology_, addends_, algorithm_);
-    for_each_piece(topology_.my_slice(addends_.size()), block_elements,
-                   [&](std::size_t begin, std::size_t size) {
-                     visit(begin, std::span<const T>(addends_.subspan(begin, size)));
-                   });
+    for_each_block(topology_.my_slice(addends_.size()), [&](std::size_t begin, std::size_t size) {
+      use_.finish(begin, std::span<const T>(addends_.subspan(begin, size)));
+    });
   }
 
  private:
@@ -118,27 +168,29 @@ class PrivateReducer final : public SliceReducer<T> {
   AllreduceAlgorithm algorithm_;
   std::vector<Line> lines_;
   std::span<T> addends_;
+  SumUse<T> use_;
 };
 
 }  // namespace
 
 template <class T>
 std::unique_ptr<SliceReducer<T>> make_slice_reducer(const Topology& topology, NodeBarrier& barrier,
-                                                    std::size_t count,
-                                                    AllreduceAlgorithm algorithm) {
-  const AllreduceAlgorithm chosen = chosen_algorithm(topology, algorithm, count * sizeof(T));
-  if (chosen == AllreduceAlgorithm::node_shared) {
-    return std::make_unique<NodeSharedReducer<T>>(topology, barrier, count);
+                                                    std::size_t count, AllreduceAlgorithm algorithm,
+                                                    std::size_t early) {
+  if (algorithm != AllreduceAlgorithm::automatic && algorithm != AllreduceAlgorithm::node_shared) {
+    return std::make_unique<PrivateReducer<T>>(topology, barrier, count, algorithm);
   }
-  return std::make_unique<PrivateReducer<T>>(topology, barrier, count, chosen);
+  if (topology.node_count() == 1) {
+    return std::make_unique<OneNodeReducer<T>>(topology, barrier, count);
+  }
+  return std::make_unique<HostsReducer<T>>(topology, count, early);
 }
 
 template std::unique_ptr<SliceReducer<float>> make_slice_reducer(const Topology&, NodeBarrier&,
-                                                                 std::size_t, AllreduceAlgorithm);
+                                                                 std::size_t, AllreduceAlgorithm,
+                                                                 std::size_t);
 template std::unique_ptr<SliceReducer<double>> make_slice_reducer(const Topology&, NodeBarrier&,
-                                                                  std::size_t, AllreduceAlgorithm);
-template std::unique_ptr<SliceReducer<std::int64_t>> make_slice_reducer(const Topology&,
-                                                                        NodeBarrier&, std::size_t,
-                                                                        AllreduceAlgorithm);
+                                                                  std::size_t, AllreduceAlgorithm,
+                                                                  std::size_t);
 
 }  // namespace rubato::collectives

@@ -1,48 +1,57 @@
-// The sum over all ranks, delivered where it is used: each slice owner receives the sum of its
+// The sum over all ranks, delivered where it is used: on each node, each slice owner receives its
 // slice.
 //
 // Ranks write their addends straight into the reducer's memory. With the node-shared algorithm that
 // memory is the node's, and owners read all addends of their slice directly, block by block,
 // handing each summed block to the caller while it is in cache: no copy in, no copy out, no result
-// array. The other algorithms sum a private array with allreduce().
+// array. On several nodes the caller makes results of a block on one of them, and the others get
+// the results, which are fewer bytes than the sums; and what some ranks have finished early can
+// travel while they work on the rest. The other algorithms sum a private array with allreduce().
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 
 #include "collectives/allreduce.hpp"
+#include "collectives/host_exchange.hpp"
 #include "collectives/node_barrier.hpp"
 #include "collectives/topology.hpp"
 
 namespace rubato::collectives {
 
-// Receives the sum of elements [begin, begin + block.size()); block.size() <= block_elements, begin
-// a multiple of it.
-template <class T>
-using BlockVisitor = std::function<void(std::size_t begin, std::span<const T> block)>;
-
-template <class T>  // float, double, std::int64_t
+template <class T>  // float, double
 class SliceReducer {
  public:
   virtual ~SliceReducer() = default;
 
-  // This rank's addends: `count` elements, 64-byte aligned, zero at first. Free to write until
-  // reduce(), and again once every rank of the node has left reduce() (callers have a barrier there
-  // anyway).
+  // This rank's addends: `count` elements, 64-byte aligned, zero at first. Free to write between
+  // begin() and reduce(). Before the next begin(), every rank of the node must have left reduce()
+  // (callers have a barrier there anyway).
   virtual std::span<T> addends() = 0;
 
-  // Collective over all ranks; every rank has finished writing its addends (and all else that it
-  // shares) when the first visit begins. Visits the blocks of this rank's slice in order. Ends
-  // without a barrier.
-  virtual void reduce(const BlockVisitor<T>& visit) = 0;
+  // Every rank begins each sum. `use` is told each block of this rank's slice once, in no promised
+  // order, up to the end of reduce().
+  virtual void begin(SumUse<T> use) = 0;
+
+  // Whether finished_from() is of any use.
+  virtual bool overlaps() const noexcept { return false; }
+
+  // To be called as often as may be, with `from` that never rises within a sum: this rank's addends
+  // of the early elements from there on are final. Never waits; lets sums over hosts go on, so it
+  // may visit blocks.
+  virtual void finished_from(std::size_t /*from*/) {}
+
+  // Collective over all ranks, whose addends are all final. When it returns, every rank of the node
+  // has called it (and written what else it shares). Ends without a barrier.
+  virtual void reduce() = 0;
 };
 
-// Collective. `topology` and `barrier` must outlive the reducer.
+// Collective. `topology` and `barrier` must outlive the reducer. `early`: of the `count` elements,
+// the first that finished_from() is about.
 template <class T>
 std::unique_ptr<SliceReducer<T>> make_slice_reducer(const Topology& topology, NodeBarrier& barrier,
-                                                    std::size_t count,
-                                                    AllreduceAlgorithm algorithm);
+                                                    std::size_t count, AllreduceAlgorithm algorithm,
+                                                    std::size_t early = 0);
 
 }  // namespace rubato::collectives

@@ -36,7 +36,8 @@ ElasticOptimizer::StepOutcome ElasticOptimizer::step(const SubstepFacts& facts) 
         "of the epoch's substeps");
   }
   if (substeps_.substep == 0) {
-    substeps_.sync->begin(substeps_.minibatch_counts[substeps_.update]);
+    substeps_.sync->begin(substeps_.minibatch_counts[substeps_.update],
+                          substeps_.batch_sizes[substeps_.update]);
     substeps_.kept.clear();
   }
   if (facts.samples > 0) take_in(facts);
@@ -54,13 +55,13 @@ void ElasticOptimizer::take_in(const SubstepFacts& facts) {
 
 UpdateSums ElasticOptimizer::sum_over_ranks() {
   GradientSync& sync = *substeps_.sync;
-  const std::uint64_t samples = substeps_.batch_sizes[substeps_.update];
-  UpdateSums sums = sync.sum(samples);
+  UpdateSums sums = sync.sum();
   while (!sums.stands) {
     sync.barrier();
-    sync.begin(substeps_.minibatch_counts[substeps_.update]);
+    sync.begin(substeps_.minibatch_counts[substeps_.update],
+               substeps_.batch_sizes[substeps_.update]);
     for (const auto& kept : substeps_.kept) sync.accumulate(kept.facts, kept.gradient);
-    sums = sync.sum(samples);
+    sums = sync.sum();
   }
   return sums;
 }

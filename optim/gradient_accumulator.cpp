@@ -83,20 +83,46 @@ GradientAccumulator::GradientAccumulator(std::vector<TensorRange> tensors,
           {begin, size, tensor, tensors[tensor].is_parameter, begin + size == block_end});
       begin += size;
     }
+    if (tensors[tensor].is_parameter) parameter_segments_ = segments_.size();
   }
+  squares_.resize(segments_.size());
+  added_from_ = parameter_segments_;
 }
 
 void GradientAccumulator::begin() {
   is_empty_ = true;
+  added_from_ = parameter_segments_;
   std::fill(largest_bits_.begin(), largest_bits_.end(), 0U);
 }
 
 double GradientAccumulator::add(std::span<const float> gradient, const ExactUnits& units) {
+  add_segments(0, added_from_, gradient, units);
+  add_segments(parameter_segments_, segments_.size(), gradient, units);
+  is_empty_ = false;
+  added_from_ = parameter_segments_;
   double square = 0;
   double block = 0;
+  for (std::size_t i = 0; i < parameter_segments_; ++i) {
+    block += squares_[i];
+    if (segments_[i].ends_block) square += std::exchange(block, 0.0);
+  }
+  return square + block;
+}
+
+void GradientAccumulator::add_from(std::size_t from, std::span<const float> gradient,
+                                   const ExactUnits& units) {
+  std::size_t first = added_from_;
+  while (first > 0 && segments_[first - 1].begin >= from) --first;
+  add_segments(first, added_from_, gradient, units);
+  added_from_ = first;
+}
+
+void GradientAccumulator::add_segments(std::size_t first, std::size_t last,
+                                       std::span<const float> gradient, const ExactUnits& units) {
   std::visit(
       [&](auto sums) {
-        for (const Segment& segment : segments_) {
+        for (std::size_t i = first; i < last; ++i) {
+          const Segment& segment = segments_[i];
           const double constant = units.rounding_constant(segment.tensor);
           const float* from = gradient.data() + segment.begin;
           auto* to = sums.data() + segment.begin;
@@ -105,13 +131,10 @@ double GradientAccumulator::add(std::span<const float> gradient, const ExactUnit
                                          : add_segment<false>(from, to, segment.size, constant);
           std::uint32_t& largest = largest_bits_[segment.tensor];
           largest = std::max(largest, facts.largest_bits);
-          if (segment.is_parameter) block += facts.square;
-          if (segment.ends_block) square += std::exchange(block, 0.0);
+          squares_[i] = facts.square;
         }
       },
       sums_);
-  is_empty_ = false;
-  return square + block;
 }
 
 void GradientAccumulator::finish() {

@@ -43,6 +43,9 @@ class GradientAccumulator {
   void begin();  // a new update: the sums are empty
   // Adds one gradient; returns its squared norm over the parameters.
   double add(std::span<const float> gradient, const ExactUnits& units);
+  // Adds what is final of a gradient that is still being computed, its parameters from `from` on:
+  // the end of the tensor before `from`, or a multiple of the norm block. add() then adds the rest.
+  void add_from(std::size_t from, std::span<const float> gradient, const ExactUnits& units);
   void finish();  // zeroes the sums if nothing was added: an idle rank contributes nothing
 
   // Per tensor: bits of the largest |g| added since begin().
@@ -58,8 +61,14 @@ class GradientAccumulator {
     bool ends_block;
   };
 
+  void add_segments(std::size_t first, std::size_t last, std::span<const float> gradient,
+                    const ExactUnits& units);
+
   Sums sums_;
   std::vector<Segment> segments_;
+  std::vector<double> squares_;  // of the gradient under way, of each segment
+  std::size_t parameter_segments_ = 0;
+  std::size_t added_from_ = 0;  // parameter segments from here on have been added of it
   std::vector<std::uint32_t> largest_bits_;
   bool is_empty_ = true;
 };

@@ -49,13 +49,13 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
       table_memory_(topology, 0),
       notes_(topology.all().size()) {
   if (kind == SumKind::exact) {
-    auto reducer =
-        collectives::make_slice_reducer<double>(topology, barrier_, total_elements, algorithm);
+    auto reducer = collectives::make_slice_reducer<double>(topology, barrier_, total_elements,
+                                                           algorithm, parameter_elements);
     accumulator_.emplace(tensors_, total_elements, reducer->addends());
     reducer_ = std::move(reducer);
   } else {
-    auto reducer =
-        collectives::make_slice_reducer<float>(topology, barrier_, total_elements, algorithm);
+    auto reducer = collectives::make_slice_reducer<float>(topology, barrier_, total_elements,
+                                                          algorithm, parameter_elements);
     accumulator_.emplace(tensors_, total_elements, reducer->addends());
     reducer_ = std::move(reducer);
   }
@@ -69,10 +69,28 @@ void GradientSync::reserve(std::size_t minibatches) {
   table_memory_ = collectives::NodeMemory(topology_, bytes_on_first(topology_, 2 * bytes));
 }
 
-void GradientSync::begin(std::size_t minibatches) {
+void GradientSync::begin(std::size_t minibatches, std::uint64_t samples) {
   if (minibatches > slot_capacity_) reserve(std::max(minibatches, 2 * slot_capacity_));
   minibatches_ = minibatches;
+  samples_ = samples;
   accumulator_->begin();
+  std::visit(
+      [this](auto& reducer) {
+        reducer->begin(
+            {.finish = [this](std::size_t begin, auto sum) { write_mean(begin, sum); },
+             .results = mean(),
+             .adopt = [this](std::size_t begin, auto results) { adopt_mean(begin, results); }});
+      },
+      reducer_);
+}
+
+bool GradientSync::overlaps() const {
+  return std::visit([](const auto& reducer) { return reducer->overlaps(); }, reducer_);
+}
+
+void GradientSync::accumulate_from(std::size_t from, std::span<const float> gradient) {
+  accumulator_->add_from(from, gradient, units_);
+  std::visit([from](auto& reducer) { reducer->finished_from(from); }, reducer_);
 }
 
 void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> gradient) {
@@ -82,17 +100,13 @@ void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> 
                                static_cast<double>(facts.audit)};
 }
 
-UpdateSums GradientSync::sum(std::uint64_t samples, std::uint64_t request, const RankNote& note) {
+UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note) {
   accumulator_->finish();
   notes(table_)[topology_.all().rank()] = note;
   largest_of(topology_.node().rank()).back() = static_cast<std::int64_t>(request);
   std::copy(accumulator_->largest_bits().begin(), accumulator_->largest_bits().end(),
             largest_of(topology_.node().rank()).begin());
-  std::visit(
-      [&](auto& reducer) {
-        reducer->reduce([&](std::size_t begin, auto block) { take_block(begin, block, samples); });
-      },
-      reducer_);
+  std::visit([](auto& reducer) { reducer->reduce(); }, reducer_);
   if (topology_.node().rank() == 0) exchange_across_nodes();
   barrier_.wait();
 
@@ -103,38 +117,39 @@ UpdateSums GradientSync::sum(std::uint64_t samples, std::uint64_t request, const
   request_ = largest_request();
   table_ = 1 - table_;
   require_finite(largest_bits);
-  if (sums.samples != samples) {
+  if (sums.samples != samples_) {
     throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
-                           " samples of an update of " + std::to_string(samples));
+                           " samples of an update of " + std::to_string(samples_));
   }
   require_finite(sums);
   if (kind_ == SumKind::exact) sums.stands = units_.adopt(largest_bits, minibatches_);
   return sums;
 }
 
-void GradientSync::take_block(std::size_t begin, std::span<const double> sum,
-                              std::uint64_t samples) {
-  write_mean(begin, sum, samples);
-}
-
-void GradientSync::take_block(std::size_t begin, std::span<const float> sum,
-                              std::uint64_t samples) {
-  write_mean(begin, sum, samples);
-}
-
 template <class T>
-void GradientSync::write_mean(std::size_t begin, std::span<const T> sum, std::uint64_t samples) {
+void GradientSync::write_mean(std::size_t begin, std::span<const T> sum) {
   float* const out = mean().data() + begin;
   const std::size_t parameters =
       begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
   if (parameters > 0) {
     block_squares()[begin / norm_block_elements] =
-        take_mean(sum.first(parameters), T{1} / static_cast<T>(samples), out);
+        take_mean(sum.first(parameters), T{1} / static_cast<T>(samples_), out);
   }
   const T per_minibatch = T{1} / static_cast<T>(minibatches_);
   for (std::size_t i = parameters; i < sum.size(); ++i) {
     out[i] = static_cast<float>(sum[i] * per_minibatch);
   }
+}
+
+void GradientSync::adopt_mean(std::size_t begin, std::span<const float> mean_of_block) {
+  float* const out = mean().data() + begin;
+  const std::size_t parameters =
+      begin < parameter_elements_ ? std::min(mean_of_block.size(), parameter_elements_ - begin) : 0;
+  if (parameters > 0) {
+    block_squares()[begin / norm_block_elements] =
+        take_mean(mean_of_block.first(parameters), 1.0F, out);
+  }
+  std::ranges::copy(mean_of_block.subspan(parameters), out + parameters);
 }
 
 void GradientSync::exchange_across_nodes() {

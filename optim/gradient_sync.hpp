@@ -1,9 +1,14 @@
 // The one reduction of an update: everything that an update needs from other ranks.
 //
-//   begin(m)                     an update of m minibatches, numbered 0 ... m-1 ("slots"), begins
+//   begin(m, B)                  an update of m minibatches, numbered 0 ... m-1 ("slots"), and B
+//                                samples begins
 //   accumulate(facts, gradient)  once per minibatch that this rank runs, in any order; an idle rank
-//   calls it never sum(B)                       collective: the mean gradient and the update's
-//   scalars, the same bits on every rank
+//                                calls it never
+//   sum()                        collective: the mean gradient and the update's scalars, the same
+//                                bits on every rank
+//
+// On several nodes, parts of this rank's last gradient may be accumulated while it is still being
+// computed (accumulate_from), and are summed over the nodes meanwhile.
 //
 // Gradients are added as gradient_accumulator.hpp says, then over the ranks by a SliceReducer, and
 // divided once by the batch size (running statistics: by the number of minibatches). Scalars of a
@@ -72,17 +77,24 @@ class GradientSync {
   void reserve(std::size_t minibatches);
 
   // Collective the first time that an update has more minibatches than any before (the slots grow).
-  void begin(std::size_t minibatches);
+  // `samples` of the whole update must equal what the ranks are about to run.
+  void begin(std::size_t minibatches, std::uint64_t samples);
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
 
-  // Collective. `samples` of the whole update must equal what the ranks ran (std::logic_error
-  // otherwise); `request` is a number of the caller's that travels along, `note` some more. Throws
-  // NonFiniteGradient on every rank alike. All that this rank owns of the mean gradient is ready on
-  // return, the other ranks' slices too (a barrier has passed); nobody may begin() before every
-  // rank has passed barrier() once more, after a throw too.
-  UpdateSums sum(std::uint64_t samples, std::uint64_t request = 0, const RankNote& note = {});
+  // Whether accumulate_from() is of any use: it is not on one node, where the sum needs no network.
+  bool overlaps() const;
+  // In the rank's last minibatch of the update, and followed by accumulate() for it: of `gradient`,
+  // the parameters from `from` on, a tensor's begin, are final. Never waits.
+  void accumulate_from(std::size_t from, std::span<const float> gradient);
+
+  // Collective. `request` is a number of the caller's that travels along, `note` some more. Throws
+  // NonFiniteGradient on every rank alike, and std::logic_error if the ranks ran other samples than
+  // begin() was told. All that this rank owns of the mean gradient is ready on return, the other
+  // ranks' slices too (a barrier has passed); nobody may begin() before every rank has passed
+  // barrier() once more, after a throw too.
+  UpdateSums sum(std::uint64_t request = 0, const RankNote& note = {});
 
   // The audit of each minibatch of the update last summed, in order; valid until the next begin().
   std::span<const std::uint64_t> audits() const { return audits_; }
@@ -117,10 +129,9 @@ class GradientSync {
     double audit;            // an integer below 2^52
   };
 
-  void take_block(std::size_t begin, std::span<const double> sum, std::uint64_t samples);
-  void take_block(std::size_t begin, std::span<const float> sum, std::uint64_t samples);
   template <class T>
-  void write_mean(std::size_t begin, std::span<const T> sum, std::uint64_t samples);
+  void write_mean(std::size_t begin, std::span<const T> sum);
+  void adopt_mean(std::size_t begin, std::span<const float> mean_of_block);
   void exchange_across_nodes();
   std::vector<std::uint32_t> largest_over_ranks() const;
   void require_finite(const std::vector<std::uint32_t>& largest_bits) const;
@@ -154,6 +165,7 @@ class GradientSync {
   collectives::NodeMemory table_memory_;    // the first rank's region: two tables, used in turn
   std::size_t slot_capacity_ = 0;
   std::size_t minibatches_ = 0;
+  std::uint64_t samples_ = 0;
   std::size_t table_ = 0;  // the one in use
   std::vector<std::uint64_t> audits_;
   std::vector<RankNote> notes_;

@@ -52,9 +52,9 @@ Replica::Replica(const collectives::Topology& topology, std::unique_ptr<nn::Mode
   use_new_weights();
 }
 
-nn::MinibatchLoss Replica::run(const data::LoadedMinibatch& loaded) {
+nn::MinibatchLoss Replica::run(const data::LoadedMinibatch& loaded, nn::IsFinalFrom is_final_from) {
   const nn::MinibatchKey key{seed_, loaded.minibatch.epoch, loaded.minibatch.index};
-  return model_->gradient({loaded.inputs, loaded.labels, key}, gradient_);
+  return model_->gradient({loaded.inputs, loaded.labels, key, std::move(is_final_from)}, gradient_);
 }
 
 void Replica::use_new_weights() { model_->use_parameters(shared_.parameters); }

@@ -28,7 +28,8 @@ class Replica {
           std::vector<std::string> optimizer_state_names, std::uint64_t seed);
 
   // Runs a minibatch forward and backward: gradient() then holds the sum over its samples.
-  nn::MinibatchLoss run(const data::LoadedMinibatch& loaded);
+  // `is_final_from` hears from the model which part of it does already.
+  nn::MinibatchLoss run(const data::LoadedMinibatch& loaded, nn::IsFinalFrom is_final_from = {});
   std::span<float> gradient() const noexcept { return gradient_; }
 
   // To be called on every rank after the weights have changed (and a barrier has passed).

@@ -68,7 +68,7 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
                                            std::uint64_t request) {
   run_substeps(update);
   beat(update, Phase::summing);
-  Summed summed{.sums = sync_.sum(update.batch_size, request, note_of(timer_.time()))};
+  Summed summed{.sums = sync_.sum(request, note_of(timer_.time()))};
   while (!summed.sums.stands) {
     summed.was_repeated = true;
     sync_.barrier();
@@ -77,7 +77,7 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
     if (upcoming != nullptr) request_mine(*upcoming, next_slots_);
     run_substeps(update);
     beat(update, Phase::summing);
-    summed.sums = sync_.sum(update.batch_size, request, note_of(timer_.time()));
+    summed.sums = sync_.sum(request, note_of(timer_.time()));
   }
   return summed;
 }
@@ -120,20 +120,27 @@ void TrainStep::request_mine(const data::PlannedUpdate& update,
 }
 
 void TrainStep::run_substeps(const data::PlannedUpdate& update) {
-  sync_.begin(update.minibatches.size());
+  sync_.begin(update.minibatches.size(), update.batch_size);
   timer_.begin();
   for (const std::size_t slot : slots_) {
     const data::Minibatch& minibatch = update.minibatches[slot];
     beat(update, Phase::loading_data);
     const data::LoadedMinibatch loaded = loader_.next();
     beat(update, Phase::computing);
-    const nn::MinibatchLoss loss = replica_.run(loaded);
+    const nn::MinibatchLoss loss =
+        replica_.run(loaded, slot == slots_.back() ? sum_early() : nn::IsFinalFrom());
     const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
     beat(update, Phase::accumulating);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit},
                      replica_.gradient());
     timer_.take(minibatch.size == options_.minibatch);
   }
+}
+
+// Where the sum needs a network, it begins with the first parts of this rank's last gradient.
+nn::IsFinalFrom TrainStep::sum_early() {
+  if (!sync_.overlaps()) return {};
+  return [this](std::size_t from) { sync_.accumulate_from(from, replica_.gradient()); };
 }
 
 void TrainStep::beat(const data::PlannedUpdate& update, Phase phase) const {

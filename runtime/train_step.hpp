@@ -52,6 +52,7 @@ class TrainStep {
   void prepare_data(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
   void request_mine(const data::PlannedUpdate& update, const std::vector<std::size_t>& slots);
   void run_substeps(const data::PlannedUpdate& update);
+  nn::IsFinalFrom sum_early();
   struct Summed {
     optim::UpdateSums sums;
     bool was_repeated = false;

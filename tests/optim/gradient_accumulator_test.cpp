@@ -95,6 +95,31 @@ TEST(GradientAccumulator, ExactSumsDoNotDependOnTheOrderOfTheGradients) {
   EXPECT_EQ(forward, backward);
 }
 
+// Bits of sums and norms alike, for tensors whose squares are added in the middle of a block.
+TEST(GradientAccumulator, AGradientInPartsIsAddedLikeAWholeOne) {
+  const ExactUnits units = calibrated();
+  std::vector<double> sums(total);
+  std::vector<double> sums_in_parts(total);
+  GradientAccumulator whole(three_tensors(), total, std::span(sums));
+  GradientAccumulator in_parts(three_tensors(), total, std::span(sums_in_parts));
+  whole.begin();
+  in_parts.begin();
+  for (int number = 0; number < 4; ++number) {
+    const std::vector<float> gradient = gradient_of(number);
+    std::vector<float> under_way(total, 1e30F);
+    for (const std::size_t from : {9216UL, 4096UL, 16UL, 16UL}) {
+      if (number == 2 && from == 16) break;  // add() does what is left
+      std::copy(gradient.begin() + static_cast<std::ptrdiff_t>(from), gradient.end(),
+                under_way.begin() + static_cast<std::ptrdiff_t>(from));
+      if (from == 4096) std::fill_n(under_way.begin() + 9216, total - 9216, 1e30F);  // statistics
+      in_parts.add_from(from, under_way, units);
+    }
+    EXPECT_EQ(in_parts.add(gradient, units), whole.add(gradient, units));
+  }
+  EXPECT_EQ(sums_in_parts, sums);
+  EXPECT_EQ(in_parts.largest_bits(), whole.largest_bits());
+}
+
 TEST(GradientAccumulator, FindsTheLargestMagnitudeOfEachTensorAnywhere) {
   const ExactUnits units(3);
   std::vector<float> sums(total);

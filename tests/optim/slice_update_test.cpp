@@ -51,11 +51,11 @@ TEST(SliceUpdate, UpdatesEveryParameterAndStatisticOnce) {
                       collectives::AllreduceAlgorithm::automatic);
     UpdateSums sums;
     do {
-      sync.begin(minibatches);
+      sync.begin(minibatches, 8 * minibatches);
       for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
         sync.accumulate({slot, 8, 0, 0}, gradient_sum(slot));
       }
-      sums = sync.sum(8 * minibatches);
+      sums = sync.sum();
       sync.barrier();
     } while (!sums.stands);
 

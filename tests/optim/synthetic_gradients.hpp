@@ -23,6 +23,13 @@ inline std::vector<TensorRange> tensors() {
 // Samples of minibatch `slot`: uneven, 4 ... 10.
 inline std::size_t samples_of(std::size_t slot) { return 4 + slot * 3 % 7; }
 
+// Samples of the first `minibatches` of them.
+inline std::size_t samples_in(std::size_t minibatches) {
+  std::size_t samples = 0;
+  for (std::size_t slot = 0; slot < minibatches; ++slot) samples += samples_of(slot);
+  return samples;
+}
+
 // The gradient sum of minibatch `slot`, padding zero.
 inline std::vector<float> gradient_sum(std::size_t slot, float magnitude = 1) {
   std::vector<float> gradient(total_elements, 0.0F);

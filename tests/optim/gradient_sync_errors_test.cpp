@@ -1,0 +1,89 @@
+// Updates that cannot be: all ranks must hear the same of them, and none may hang.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+#include "optim/gradient_sync.hpp"
+#include "tests/optim/synthetic_gradients.hpp"
+
+namespace rubato::optim {
+namespace {
+
+using collectives::AllreduceAlgorithm;
+using collectives::Topology;
+using namespace testing;
+
+GradientSync make_sync(const Topology& topology, SumKind kind) {
+  return {topology,       tensors(), parameter_elements,
+          total_elements, kind,      AllreduceAlgorithm::automatic};
+}
+
+class GradientSyncErrors : public ::testing::Test {
+ protected:
+  const collectives::Communicator world = collectives::Communicator::world();
+  const Topology one_node{world};
+  const Topology nodes_of_two{world, 2};
+};
+
+TEST_F(GradientSyncErrors, ANonFiniteGradientOnOneRankIsNamedOnAll) {
+  for (const SumKind kind : {SumKind::exact, SumKind::fast}) {
+    GradientSync sync = make_sync(nodes_of_two, kind);
+    sync.begin(1, samples_of(0));
+    if (world.rank() == world.size() - 1) {
+      std::vector<float> gradient = gradient_sum(0);
+      gradient[5100] = std::numeric_limits<float>::quiet_NaN();
+      sync.accumulate({0, samples_of(0), loss_of(0), 0}, gradient);
+    }
+    try {
+      sync.sum();
+      ADD_FAILURE() << "expected NonFiniteGradient";
+    } catch (const NonFiniteGradient& error) {
+      EXPECT_NE(std::string(error.what()).find("first.bias"), std::string::npos) << error.what();
+    }
+    sync.barrier();
+  }
+}
+
+TEST_F(GradientSyncErrors, ALossThatIsNotFiniteIsAnErrorOnAllRanks) {
+  GradientSync sync = make_sync(nodes_of_two, SumKind::exact);
+  sync.begin(1, samples_of(0));
+  if (world.rank() == 0) {
+    const double loss = std::numeric_limits<double>::infinity();
+    sync.accumulate({0, samples_of(0), loss, 0}, gradient_sum(0));
+  }
+  try {
+    sync.sum();
+    ADD_FAILURE() << "expected NonFiniteGradient";
+  } catch (const NonFiniteGradient& error) {
+    EXPECT_NE(std::string(error.what()).find("the loss is not finite"), std::string::npos);
+  }
+  sync.barrier();
+}
+
+// Gradients that are finite one by one, but not their float sum.
+TEST_F(GradientSyncErrors, AFastSumThatOverflowsIsAnErrorOnAllRanks) {
+  GradientSync sync = make_sync(one_node, SumKind::fast);
+  sync.begin(4, samples_in(4));
+  for (std::size_t slot = world.rank(); slot < 4; slot += world.size()) {
+    std::vector<float> gradient(total_elements, 0.0F);
+    gradient[7] = 3e38F;
+    sync.accumulate({slot, samples_of(slot), 0, 0}, gradient);
+  }
+  EXPECT_THROW(sync.sum(), NonFiniteGradient);
+  sync.barrier();
+}
+
+TEST_F(GradientSyncErrors, SamplesThatNobodyRanAreAnError) {
+  GradientSync sync = make_sync(one_node, SumKind::exact);
+  sync.begin(2, samples_in(2));
+  if (world.rank() == 0) sync.accumulate({1, samples_of(1), 0, 0}, gradient_sum(1));
+  EXPECT_THROW(sync.sum(), std::logic_error);
+  sync.barrier();
+}
+
+}  // namespace
+}  // namespace rubato::optim
