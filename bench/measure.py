@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-HEADING = f"{'figure':<58} {'median':>15}  {'lowest to highest round':<26} {'bar':<12} verdict"
+HEADING = f"{'figure':<63} {'median':>15}  {'lowest to highest round':<26} {'bar':<12} verdict"
 
 
 class Missing(Exception):
@@ -66,7 +66,7 @@ class Figure:
         bar = ("" if self.is_met is None else f">= {self.text(self.at_least)}"
                if self.at_least is not None else f"<= {self.text(self.at_most)}")
         verdict = {None: "", True: "met", False: "MISSED"}[self.is_met]
-        row = (f"{self.name:<58} {self.text(self.value):>15}  {spread:<26} {bar:<12} {verdict:<7}"
+        row = (f"{self.name:<63} {self.text(self.value):>15}  {spread:<26} {bar:<12} {verdict:<7}"
                f"{self.note}")
         return row.rstrip()
 
@@ -192,7 +192,7 @@ def parser(description):
     made.add_argument("--out", type=pathlib.Path, help="for results (default BUILD/results)")
     made.add_argument("--rounds", type=int, default=5)
     made.add_argument("--seconds", type=float, default=3, help="of a side in a round")
-    made.add_argument("--quick", action="store_true", help="one round of half a second")
+    made.add_argument("--quick", action="store_true", help="one short round, of fewer cases")
     return made
 
 

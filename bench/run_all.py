@@ -9,6 +9,7 @@ is skipped with a line that says what to install. Each measurement leaves a file
 
 import os
 import sys
+import traceback
 
 import growing_batch
 import measure
@@ -57,8 +58,9 @@ def attempt(report, work):
         work()
     except Missing as missing:
         report.skip(str(missing))
-    except Failure as failure:
-        print(f"failed: {failure}", flush=True)
+    except Exception as error:  # whatever breaks one measurement must not take the others along
+        traceback.print_exc()
+        print(f"failed: {error}", flush=True)
         return False
     finally:
         report.write()

@@ -15,6 +15,7 @@ import argparse
 import dataclasses
 import json
 import math
+import operator
 import pathlib
 import sys
 
@@ -83,33 +84,27 @@ def term_amounts(point):
 
 
 def fit(points):
-    """Least squares of the relative errors; a term whose constant would be negative is left out."""
-    rows = [term_amounts(point) for point in points]
-    terms = [term for term in TERMS if any(row[term] for row in rows)]
-    while True:
-        constants = least_squares([[row[term] / point.seconds for term in terms]
-                                   for row, point in zip(rows, points)])
-        worst = min(range(len(terms)), key=lambda i: constants[i] * max(r[terms[i]] for r in rows))
-        if constants[worst] >= 0:
-            return Model({term: 0.0 for term in TERMS} | dict(zip(terms, constants)))
-        del terms[worst]
+    """The constants, none negative, with the least squares of the relative errors."""
+    rows = [[amount / point.seconds for amount in term_amounts(point).values()]
+            for point in points]
+    return Model(dict(zip(TERMS, least_squares(rows))))
 
 
-def least_squares(rows):
-    """The x that brings every row's product with it near to 1; columns may differ in size."""
-    scales = [max(abs(row[i]) for row in rows) for i in range(len(rows[0]))]
+def least_squares(rows, sweeps=20_000):
+    """The x >= 0 that brings every row's product with it near to 1, one coordinate at a time.
+
+    Columns are brought to one size first; one of zeros, which no case tells about, yields 0.
+    """
+    scales = [math.sqrt(sum(row[i] ** 2 for row in rows)) or 1 for i in range(len(rows[0]))]
     columns = [[row[i] / scale for row in rows] for i, scale in enumerate(scales)]
-    matrix = [[sum(a * b for a, b in zip(one, other)) for other in columns] + [sum(one)]
-              for one in columns]
-    for i, line in enumerate(matrix):
-        line[i] += 1e-9 * line[i]  # columns that the cases cannot tell apart share
-    for i, line in enumerate(matrix):
-        pivot = line[i]
-        line[:] = [value / pivot for value in line]
-        for other in matrix:
-            if other is not line:
-                other[:] = [a - other[i] * b for a, b in zip(other, line)]
-    return [line[-1] / scale for line, scale in zip(matrix, scales)]
+    products = [[sum(map(operator.mul, one, other)) for other in columns] for one in columns]
+    targets = [sum(column) for column in columns]
+    found = [0.0] * len(columns)
+    for _ in range(sweeps):
+        for i, line in enumerate(products):
+            rest = targets[i] - sum(map(operator.mul, line, found)) + line[i] * found[i]
+            found[i] = max(0.0, rest / line[i]) if line[i] else 0.0
+    return [value / scale for value, scale in zip(found, scales)]
 
 
 def fit_table(model, points):

@@ -17,7 +17,7 @@ import measure
 import model_costs
 import scaling_model
 from measure import Missing
-from rubato_train import Case, Rubato
+from rubato_train import LEAST_UPDATES, Case, Rubato
 from scaling_model import Point
 
 RUN_ON_HOSTS = pathlib.Path(__file__).resolve().parents[1] / "tests/cluster/run_on_hosts.sh"
@@ -48,12 +48,13 @@ def launcher(hosts, case, rate):
 
 
 def point(rubato, hosts, case, options):
-    """Median over the rounds of the median update of each."""
+    """Median over the rounds of the median update of each; --quick is content with the probe."""
     how = launcher(hosts, case, options.rate)
-    probe = statistics.median(rubato.updates(case, 5, launcher=how))
-    updates = max(5, round(options.seconds / probe))
-    seconds = [statistics.median(rubato.updates(case, updates, launcher=how))
-               for _ in range(options.rounds)]
+    seconds = [statistics.median(rubato.updates(case, LEAST_UPDATES, launcher=how))]
+    if not options.quick:
+        updates = max(LEAST_UPDATES, round(options.seconds / seconds.pop()))
+        seconds = [statistics.median(rubato.updates(case, updates, launcher=how))
+                   for _ in range(options.rounds)]
     return Point(model=case.model, ranks=case.ranks, hosts=hosts, substeps=case.substeps,
                  minibatch=case.minibatch, parameters=model_costs.parameters_of(case.model),
                  flops=model_costs.flops_per_sample(case.model), cores=measure.cores(),

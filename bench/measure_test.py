@@ -1,0 +1,91 @@
+"""The measurements' own arithmetic: figures and bars, turns, costs of models, the fitted formula."""
+
+import math
+import random
+import unittest
+
+import measure
+import model_costs
+import scaling_model
+import update_costs
+from measure import Figure
+from scaling_model import Model, Point
+
+CONSTANTS = {"fixed": 2e-5, "arithmetic": 1.3e-11, "adding": 3e-10, "summing": 4e-10,
+             "stepping": 9e-10, "crowding": 2e-4, "messages": 3e-5, "wire": 9e-9}
+
+
+class Figures(unittest.TestCase):
+    def test_are_medians_with_their_spread(self):
+        figure = Figure.of_rounds("speed", [3.0, 1.0, 2.0, 9.0, 2.5], "x")
+        self.assertEqual((figure.lowest, figure.value, figure.highest), (1.0, 2.5, 9.0))
+
+    def test_clear_a_bar_from_its_right_side(self):
+        self.assertTrue(Figure("a", 2.0, at_least=2.0).is_met)
+        self.assertFalse(Figure("a", 1.9, at_least=2.0).is_met)
+        self.assertTrue(Figure("a", -1.0, at_most=0.0).is_met)
+        self.assertFalse(Figure("a", 0.1, at_most=0.0).is_met)
+        self.assertIsNone(Figure("a", 1.0).is_met)
+
+    def test_show_a_missed_bar_in_their_row(self):
+        self.assertIn(">= 2.00 x", Figure("a", 1.5, "x", at_least=2).row())
+        self.assertIn("MISSED", Figure("a", 1.5, "x", at_least=2).row())
+
+    def test_sides_take_turns(self):
+        calls = []
+        rounds = measure.in_turn(2, {"a": lambda: calls.append("a") or len(calls),
+                                     "b": lambda: calls.append("b") or len(calls)})
+        self.assertEqual(calls, ["a", "b", "a", "b"])
+        self.assertEqual(rounds, {"a": [1, 3], "b": [2, 4]})
+
+
+class Costs(unittest.TestCase):
+    def test_parameters_are_those_of_the_papers(self):
+        for model, parameters in (("mlp:512,512", 669_706), ("mnist-tutorial", 1_199_882),
+                                  ("resnet20", 272_474), ("resnet50", 25_557_032)):
+            self.assertEqual(model_costs.parameters_of(model), parameters, model)
+
+    def test_the_first_layer_needs_no_input_gradient(self):
+        first, second = 2 * 784 * 28, 2 * 28 * 10
+        self.assertEqual(model_costs.flops_per_sample("mlp:28"), 2 * first + 3 * second)
+
+    def test_a_convolution_multiplies_at_every_pixel_of_its_output(self):
+        self.assertEqual(model_costs.Matrix((64, 32, 3, 3), 100).forward_flops,
+                         2 * 64 * 32 * 9 * 100)
+
+
+class Fit(unittest.TestCase):
+    def points(self, noise):
+        rounding = random.Random(1)
+        made = []
+        for _, lines in update_costs.plan(is_quick=False):
+            for hosts, case in lines:
+                one = Point(case.model, case.ranks, hosts, case.substeps, case.minibatch,
+                            model_costs.parameters_of(case.model),
+                            model_costs.flops_per_sample(case.model), cores=2)
+                one.seconds = Model(CONSTANTS).seconds(one) * rounding.uniform(1 - noise, 1 + noise)
+                made.append(one)
+        return made
+
+    def test_the_planned_cases_tell_all_constants_apart(self):
+        fitted = scaling_model.fit(self.points(noise=0)).constants
+        for term, constant in CONSTANTS.items():
+            self.assertTrue(math.isclose(fitted[term], constant, rel_tol=1e-3), term)
+
+    def test_noise_makes_no_constant_negative_and_spares_the_large_ones(self):
+        fitted = scaling_model.fit(self.points(noise=0.1)).constants
+        self.assertGreaterEqual(min(fitted.values()), 0)
+        for term in ("arithmetic", "wire"):
+            self.assertTrue(math.isclose(fitted[term], CONSTANTS[term], rel_tol=0.1), term)
+
+    def test_says_what_breaks_first(self):
+        slow_network = Model({**CONSTANTS, "wire": 1e-6})
+        text = scaling_model.prediction(slow_network, scaling_model.Cluster(models=("resnet20",)))
+        self.assertIn("what breaks first: wire at 64 ranks", text)
+        no_network = Model({**CONSTANTS, "wire": 0, "messages": 0})
+        text = scaling_model.prediction(no_network, scaling_model.Cluster(models=("resnet20",)))
+        self.assertIn("nothing up to 4096 ranks", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
