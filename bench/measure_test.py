@@ -1,4 +1,4 @@
-"""The measurements' own arithmetic: figures and bars, turns, costs of models, the fitted formula."""
+"""The measurements' own arithmetic: figures and bars, turns, costs of models, the formula."""
 
 import math
 import random
@@ -66,6 +66,15 @@ class Fit(unittest.TestCase):
                 one.seconds = Model(CONSTANTS).seconds(one) * rounding.uniform(1 - noise, 1 + noise)
                 made.append(one)
         return made
+
+    def test_amounts_are_those_of_the_formula(self):
+        case = Point("mlp:28", ranks=6, hosts=3, substeps=4, minibatch=8, parameters=50_000,
+                     flops=100, cores=2)
+        self.assertEqual(scaling_model.term_amounts(case), {
+            "fixed": 1, "arithmetic": 3 * 4 * 8 * 100, "adding": 3 * 4 * 50_000,
+            "summing": 3 * 50_000, "stepping": 3 * 25_000, "crowding": 2,
+            "messages": 2 * 2 * 2,  # to two hosts, out and back, of two buckets of 3 x 8192
+            "wire": 9 * 50_000 * 2 / 3 + 80 * 24})
 
     def test_the_planned_cases_tell_all_constants_apart(self):
         fitted = scaling_model.fit(self.points(noise=0)).constants

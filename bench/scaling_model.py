@@ -112,8 +112,9 @@ def fit_table(model, points):
     lines += [f"  {term:<12}{model.constants[term]:>12.3g} {unit}" for term, unit in TERMS.items()]
     errors = sorted((abs(model.seconds(point) / point.seconds - 1), str(point),
                      1000 * model.seconds(point)) for point in points)
-    lines.append(f"half of the {len(points)} cases are within {100 * errors[len(errors) // 2][0]:.0f}"
-                 " % of the formula; farthest from it:")
+    middle = errors[len(errors) // 2][0]
+    lines.append(f"half of the {len(points)} cases are within {100 * middle:.0f} % of the formula; "
+                 "farthest from it:")
     lines += [f"  {text}, formula {fitted:.3f} ms" for _, text, fitted in errors[-3:]]
     return "\n".join(lines)
 

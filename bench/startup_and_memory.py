@@ -3,9 +3,9 @@
 usage: startup_and_memory.py [--build build/bench] [--rounds 5]
 
 Starting: `rubato train` on the digits, two ranks, in turn with empty_mpi, which prints a line as
-soon as MPI_Init has returned. Both lines travel through mpirun alike, so the time by which ours (that
-of the first update) comes later is the time from MPI_Init's return to the first update, and loading
-a larger program is in it.
+soon as MPI_Init has returned. Both lines travel through mpirun alike, so the time by which ours
+(that of the first update) comes later is the time from MPI_Init's return to the first update, and
+loading a larger program is in it.
 
 Memory: the largest rank's peak (VmHWM) in a job of resnet20, as the kernel hands it to who waits
 for the job. Both sides hold few images: ours 1280, PyTorch a minibatch.
