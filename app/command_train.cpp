@@ -1,4 +1,5 @@
 // rubato train: options to a run, and the run's reports to the terminal.
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -10,8 +11,10 @@
 
 #include "app/commands.hpp"
 #include "app/failure.hpp"
+#include "app/job_processes.hpp"
 #include "app/options.hpp"
 #include "app/progress_line.hpp"
+#include "app/resumed_trace.hpp"
 #include "app/run_from_options.hpp"
 #include "app/train_options.hpp"
 #include "app/training_report.hpp"
@@ -82,9 +85,12 @@ void go_on(const OptionTable& table, int argc, char** argv, Prepared& prepared) 
         "--epochs: the run's schedule depends on its end, and a resumed run keeps it;"
         " leave the option out, or begin another run");
   }
+  const auto copy = *prepared.run.output / "trace.csv";
+  if (!std::filesystem::exists(copy)) return;
   if (!std::filesystem::exists(prepared.run.trace_file)) {
-    const auto copy = *prepared.run.output / "trace.csv";
-    if (std::filesystem::exists(copy)) prepared.run.trace_file = copy;
+    prepared.run.trace_file = copy;
+  } else {
+    require_same_trace(prepared.run.trace_file, copy);
   }
 }
 
@@ -132,9 +138,12 @@ Prepared prepare(const collectives::Communicator& world, const OptionTable& tabl
 int report_stop(const collectives::Communicator& world, const runtime::RunEnd& end,
                 const Options& options) {
   if (world.rank() == 0) {
-    std::cerr << "rubato: " << end.reason << " after update " << end.updates
-              << "; go on with: mpirun -q -n RANKS rubato train --out " << options.text("out")
-              << " --resume\n";
+    const bool is_supervised = std::getenv(job_mark_variable) != nullptr;  // that goes on by itself
+    std::cerr << "rubato: " + end.reason + " after update " + std::to_string(end.updates) +
+                     (is_supervised ? ""
+                                    : "; go on with: mpirun -q -n RANKS rubato train --out " +
+                                          options.text("out") + " --resume") +
+                     "\n";
   }
   return static_cast<int>(options.integer("preempt-exit-code"));
 }

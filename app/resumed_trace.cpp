@@ -1,0 +1,31 @@
+// See resumed_trace.hpp. The checkpoint knows only a digest of its trace, which is compared later;
+// the copy in the run's directory can say where they differ.
+#include "app/resumed_trace.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "data/batch_trace.hpp"
+#include "data/errors.hpp"
+
+namespace rubato::app {
+
+void require_same_trace(const std::filesystem::path& given, const std::filesystem::path& recorded) {
+  const auto now = data::BatchTrace::from_csv(given);
+  const auto then = data::BatchTrace::from_csv(recorded);
+  const std::uint64_t both = std::min(now.rows(), then.rows());
+  std::uint64_t row = 0;
+  while (row < both && now.batch_size(row) == then.batch_size(row)) ++row;
+  if (row == now.rows() && row == then.rows()) return;
+  const auto batch_of = [row](const data::BatchTrace& trace) {
+    return row == trace.rows() ? "no such row" : "batch " + std::to_string(trace.batch_size(row));
+  };
+  const auto& longer = row == now.rows() ? then : now;
+  throw data::ContentError("the trace differs from the checkpoint's: " + longer.where(row) +
+                           ": found " + batch_of(now) + " in " + now.name() + ", expected " +
+                           batch_of(then) + " as in " + then.name() +
+                           "; a run goes on with what it began with");
+}
+
+}  // namespace rubato::app
