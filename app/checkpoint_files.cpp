@@ -32,6 +32,19 @@ void require_update_of_name(const fs::path& file, std::uint64_t update) {
                            std::to_string(update) + ", expected the one of its name");
 }
 
+// What a run would never take for a checkpoint; empty for an ordinary file.
+std::string oddity_of(const fs::path& file, mode_t mode) {
+  if (S_ISLNK(mode)) {
+    std::error_code error;
+    return "a symbolic link, to " + printable(fs::read_symlink(file, error).string());
+  }
+  return S_ISREG(mode)    ? ""
+         : S_ISFIFO(mode) ? "a named pipe"
+         : S_ISSOCK(mode) ? "a socket"
+         : S_ISDIR(mode)  ? "a directory"
+                          : "a device";
+}
+
 [[noreturn]] void say_there_is_none(const fs::path& directory) {
   throw data::MissingFileError(directory.string() +
                                ": found no checkpoint, expected the directory of a run, with "
@@ -78,13 +91,17 @@ CheckpointFile inspect(const fs::path& file) {
                        .written_unix_seconds = status.st_mtime,
                        .has_checksum = fs::exists(runtime::checksum_file_of(file)),
                        .problem = {}};
+  if (const auto oddity = oddity_of(file, status.st_mode); !oddity.empty()) {
+    found.problem = file.string() + ": is " + oddity + ", expected an ordinary file";
+    return found;
+  }
   try {
     found.state = runtime::read_checkpoint(file).state;
     require_update_of_name(file, found.state->cursor.update);
   } catch (const data::ContentError& error) {
     found.problem = error.what();
     found.state.reset();
-  } catch (const data::MissingFileError& error) {  // a link, or not ours to read
+  } catch (const data::MissingFileError& error) {  // not ours to read
     found.problem = error.what();
   }
   return found;

@@ -42,7 +42,7 @@ OptionTable checkpoint_verify_table() {
            .summary = "check the checksum of checkpoints, and read each to its last byte.",
            .example = "rubato checkpoint verify runs/first runs/second",
            .notes = "One line for each checkpoint, of a directory for all its checkpoints. Exits"
-                    " with 65 if any is bad.",
+                    " with 65 if any is bad,\nwith 66 if any is missing.",
            .positionals = {.names = "PATH...", .least = 1, .most = most_paths}},
           {}};
 }

@@ -52,16 +52,30 @@ int show(const Options& options) {
   return exit_done;
 }
 
+// One line for each checkpoint. Whether all are good.
+bool verify_all(const std::string& path) {
+  bool are_good = true;
+  for (const auto& file : checkpoint_files(path)) {
+    const CheckpointFile found = inspect(file);
+    are_good = are_good && found.problem.empty();
+    std::cout << (found.problem.empty() ? file.string() + ": good" : found.problem) << std::endl;
+  }
+  return are_good;
+}
+
+// Of what is damaged and what is missing, the former is worse.
 int verify(const Options& options) {
   bool are_good = true;
+  bool are_there = true;
   for (const std::string& path : options.positionals()) {
-    for (const auto& file : checkpoint_files(path)) {
-      const CheckpointFile found = inspect(file);
-      are_good = are_good && found.problem.empty();
-      std::cout << (found.problem.empty() ? file.string() + ": good" : found.problem) << std::endl;
+    try {
+      are_good = verify_all(path) && are_good;
+    } catch (const data::MissingFileError& error) {
+      std::cerr << "rubato: " << error.what() << std::endl;
+      are_there = false;
     }
   }
-  return are_good ? exit_done : exit_content;
+  return !are_good ? exit_content : !are_there ? exit_missing_file : exit_done;
 }
 
 int digest(const Options& options) {

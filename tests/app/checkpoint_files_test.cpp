@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -86,6 +87,18 @@ TEST_F(CheckpointFilesTest, AFileIsInspectedWithoutFailing) {
   std::filesystem::remove(checkpoint_path(run, 3).string() + ".sha256");
   EXPECT_FALSE(inspect(checkpoint_path(run, 3)).has_checksum);
   EXPECT_THROW(inspect(run / "nowhere.h5"), data::MissingFileError);
+}
+
+TEST_F(CheckpointFilesTest, WhatIsNoOrdinaryFileIsNamed) {
+  const auto refusal = [](const std::filesystem::path& file) { return inspect(file).problem; };
+  const auto pipe = run / "pipe.h5";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(refusal(pipe), pipe.string() + ": is a named pipe, expected an ordinary file");
+  const auto link = run / "link.h5";
+  std::filesystem::create_symlink("checkpoints/ckpt-12.h5", link);
+  EXPECT_EQ(refusal(link), link.string() + ": is a symbolic link, to checkpoints/ckpt-12.h5," +
+                               " expected an ordinary file");
+  EXPECT_EQ(refusal("/dev/null"), "/dev/null: is a device, expected an ordinary file");
 }
 
 TEST(CheckpointFiles, TextIsMadeSafeForATerminal) {

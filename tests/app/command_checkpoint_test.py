@@ -132,6 +132,16 @@ class Verify(CheckpointTest):
         self.assertTrue(lines[0].startswith(f"{self.last}: does not match its checksum"))
         self.assertEqual(lines[1], f"{self.first}: good")
 
+    def test_goes_on_after_a_missing_one_and_ends_with_the_worst(self):
+        result = self.checkpoint(66, "verify", self.first, "nowhere.h5", "nothing", self.last)
+        self.assertEqual(result.output, f"{self.first}: good\n{self.last}: good\n")
+        self.assertRegex(result.message, r"\Arubato: cannot open nowhere.h5: [^\n]*\n"
+                                         r"rubato: cannot open nothing: [^\n]*\n\Z")
+        self.damage(self.last)
+        result = self.checkpoint(65, "verify", self.last, "nowhere.h5", self.first)
+        self.assertEqual(len(result.output.splitlines()), 2)
+        self.assertIn("nowhere.h5", result.message)
+
     def test_reads_behind_the_checksum(self):
         self.write("noise.h5", b"noise")
         self.write("noise.h5.sha256", f"{hashlib.sha256(b'noise').hexdigest()}  noise.h5\n")
