@@ -62,7 +62,7 @@ std::string OptionTable::help() const {
   std::string text =
       "rubato " + about_.command + ": " + about_.summary + "\n\nUsage: rubato " + about_.command;
   if (about_.positionals.most > 0) text += " " + about_.positionals.names;
-  text += " [options]\n";
+  text += " [options]" + (about_.rest.empty() ? "" : " " + about_.rest) + "\n";
   std::vector<std::string> groups;
   for (const auto& option : options_) {
     const bool is_known = std::find(groups.begin(), groups.end(), option.group) != groups.end();

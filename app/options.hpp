@@ -103,6 +103,7 @@ class OptionTable {
     std::string summary = {};   // one sentence
     std::string example = {};   // a command line
     std::string notes = {};     // printed after the options
+    std::string rest = {};      // what follows them on a command line: "-- TRAIN OPTIONS"
     bool reads_config = false;  // adds --config FILE.ini; the command line wins over the file
     // Sets of options of which one source may give only one; one on the command line puts the
     // others of its set, where the file gives them, out of force.

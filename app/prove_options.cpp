@@ -107,6 +107,7 @@ OptionTable prove_table() {
            " written. A run too fast for signals also stops by itself\n(--stop-after-update)."
            "\n\nExits with 0 if the runs are equal, with 70 if not; with the training's own code"
            " if that fails\nwithout a kill.",
+       .rest = "-- TRAIN OPTIONS",
        .alternatives = {}},
       std::move(options)};
 }
@@ -137,6 +138,8 @@ ProvePlan prove_plan(const Options& options, const std::vector<std::string>& tra
                  .kept_directory = options.text_if("keep-runs"),
                  .wants_json = options.text("format") == "json"};
   plan.straight_ranks = options.integer_if("straight-ranks").value_or(plan.ranks.front());
+  require_room_for(plan.straight_ranks, "--straight-ranks", plan.launcher);
+  for (const auto count : plan.ranks) require_room_for(count, "--ranks", plan.launcher);
   return plan;
 }
 

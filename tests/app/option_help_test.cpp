@@ -23,6 +23,11 @@ TEST(Help, HasOptionsByGroupWithDefaultsChoicesAndAnExample) {
   EXPECT_THAT(help, HasSubstr("\nExample:\n  rubato tune\n"));
 }
 
+TEST(Help, SaysWhatFollowsTheOptions) {
+  const OptionTable table({.command = "tune", .rest = "-- PROGRAM"}, {});
+  EXPECT_THAT(table.help(), HasSubstr("\nUsage: rubato tune [options] -- PROGRAM\n"));
+}
+
 TEST(Help, ListsNoChoicesThatTheDescriptionNames) {
   const OptionTable table({.command = "tune"}, {{.name = "end",
                                                  .kind = OptionKind::choice,
