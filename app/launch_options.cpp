@@ -2,6 +2,10 @@
 #include "app/launch_options.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "app/failure.hpp"
 #include "app/job_options.hpp"
@@ -81,9 +85,28 @@ std::string notes() {
          " devices,\nat most MAX. Fewer than MIN: the run pauses until they are back.\n"
          "\nSIGTERM, SIGINT, SIGHUP, SIGUSR1 or SIGUSR2 stop the run after the update it is in, "
          "with"
-         " a\ncheckpoint and exit code 75; a second SIGINT or SIGTERM kills it at once. What"
-         " happened is in\nDIR/events.jsonl. Exit codes 64, 65, 66 and 73 of the training, and 70"
+         " a\ncheckpoint and exit code 75 (the training's --preempt-exit-code); a second SIGINT"
+         " or SIGTERM kills\nit at once. What happened is in DIR/events.jsonl. Exit codes 64, 65, "
+         "66 and 73 of the training, and 70"
          " twice at the same update,\nare not worth a restart: they are passed on.";
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The code that the training ends with when it is stopped: said now, or in the run it goes on with.
+int stopped_code(const LaunchWords& words) {
+  const auto code = [&](const std::string& recorded) {
+    return static_cast<int>(
+        train_table().parse(words.train, recorded).integer("preempt-exit-code"));
+  };
+  try {
+    return code(text_of(std::filesystem::path(words.directory) / "config.ini"));
+  } catch (const std::exception&) {  // a run reads its checkpoint: no matter what this file holds
+    return code("");
+  }
 }
 
 }  // namespace
@@ -96,6 +119,7 @@ OptionTable launch_table() {
            .example = "rubato launch --ranks 1:4 --capacity-file devices -- \\\n"
                       "    --data fashion-mnist --model mnist --trace trace.csv --out runs/first",
            .notes = notes(),
+           .rest = "-- TRAIN OPTIONS",
            .alternatives = {{"capacity-file", "capacity-trace"}}},
           std::move(options)};
 }
@@ -119,11 +143,6 @@ LaunchWords split_launch_words(const std::vector<std::string>& words) {
     throw UsageError("launch: --overwrite would begin anew at every restart; remove " +
                      train.text("out") + ", or give another --out");
   }
-  if (train.is_given("preempt-exit-code")) {
-    throw UsageError(
-        "launch: leave out --preempt-exit-code: 75 is how a job that was asked to stop"
-        " is told from one that failed");
-  }
   split.directory = train.text("out");
   return split;
 }
@@ -139,7 +158,9 @@ LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
       .settle_time = std::chrono::duration<double>(options.number("settle")),
       .stop_grace = std::chrono::duration<double>(options.number("stop-grace")),
       .most_failures = options.integer("max-restarts"),
-      .backoff_seconds = options.number("backoff")};
+      .backoff_seconds = options.number("backoff"),
+      .stopped_code = stopped_code(words)};
+  require_room_for(plan.limits.most, "--ranks", plan.launcher);
   plan.command.insert(plan.command.end(), words.train.begin(), words.train.end());
   const auto has_resume = std::find(words.train.begin(), words.train.end(), "--resume");
   if (has_resume == words.train.end()) plan.command.emplace_back("--resume");

@@ -1,22 +1,19 @@
 // See mpi_job.hpp.
 #include "app/mpi_job.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <random>
-#include <system_error>
 #include <thread>
+#include <utility>
 
+#include "app/job_options.hpp"
 #include "app/job_processes.hpp"
-#include "app/mpi_leftovers.hpp"
+#include "app/launcher_start.hpp"
 
 namespace rubato::app {
 namespace {
@@ -26,76 +23,13 @@ using namespace std::chrono_literals;
 constexpr auto look_interval = 40ms;  // while ranks are still being started
 constexpr auto start_time = 5s;       // after which ranks not seen here are on other hosts
 constexpr auto survivor_grace = 400ms;
+constexpr auto ending_grace = 10s;      // of a run that has come to its end
 constexpr auto death_time = 5s;         // of killed processes; longer only in a stuck file system
 constexpr auto launcher_grace = 150ms;  // for mpirun to end after its ranks; at best 0.04 s
-
-std::uint64_t cores_here() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return 1;
-  return static_cast<std::uint64_t>(CPU_COUNT(&allowed));
-}
 
 std::string new_mark() {
   std::random_device random;  // process ids alone repeat, between containers too
   return std::to_string(::getpid()) + "-" + std::to_string(random()) + std::to_string(random());
-}
-
-// What the launcher's environment has beside this process's own: Open MPI runs as root only when
-// told twice, and its hwloc would look for X displays, which can cost seconds.
-void set_environment(const std::string& mark) {
-  ::setenv(job_mark_variable, mark.c_str(), 1);
-  ::setenv("HWLOC_COMPONENTS", "-gl", 0);
-  if (::geteuid() != 0) return;
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-  ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-}
-
-// In the child. Returns only if the launcher cannot be started.
-void become_launcher(pid_t parent, const std::vector<char*>& words, const std::string& mark) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(128 + SIGTERM);  // the parent died before the line above
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int signal : {SIGPIPE, SIGHUP, SIGINT, SIGTERM, SIGUSR1}) {
-    ::signal(signal, SIG_DFL);
-  }
-  const int nothing = ::open("/dev/null", O_RDONLY);
-  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
-  set_environment(mark);
-  ::execvp(words[0], words.data());
-}
-
-// The child tells through a pipe, closed by a successful exec, that it cannot be the launcher.
-ProcessHandle start(const std::vector<std::string>& command, const std::string& mark) {
-  std::vector<char*> words;
-  for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  int report[2];
-  if (::pipe2(report, O_CLOEXEC) != 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-  }
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    become_launcher(parent, words, mark);
-    const int error = errno;
-    const auto written = ::write(report[1], &error, sizeof(error));
-    ::_exit(written > 0 ? 127 : 126);
-  }
-  const int fork_error = child < 0 ? errno : 0;
-  ::close(report[1]);
-  int error = 0;
-  const bool has_failed = ::read(report[0], &error, sizeof(error)) == sizeof(error);
-  ::close(report[0]);
-  if (child < 0 || has_failed) {
-    if (child > 0) ::waitpid(child, nullptr, 0);
-    throw std::system_error(child < 0 ? fork_error : error, std::generic_category(),
-                            "cannot start " + command[0]);
-  }
-  return ProcessHandle::open(child).value();  // at worst a zombie: nobody else waits for it
 }
 
 }  // namespace
@@ -111,7 +45,10 @@ std::vector<std::string> launch_words(const MpiJobPlan& plan, std::uint64_t core
 MpiJob::MpiJob(const MpiJobPlan& plan)
     : ranks_wanted_(plan.ranks),
       mark_(new_mark()),
-      launcher_(start(launch_words(plan, cores_here()), mark_)) {}
+      is_ending_(plan.is_ending),
+      launcher_(start_launcher({.command = launch_words(plan, cores_here()),
+                                .mark = mark_,
+                                .kills_at_once = plan.kills_at_once})) {}
 
 MpiJob::~MpiJob() { kill(); }
 
@@ -168,6 +105,12 @@ void MpiJob::find_ranks() {
     if (!process.is_rank || std::any_of(ranks_.begin(), ranks_.end(), is_it)) continue;
     if (auto handle = ProcessHandle::open(process.pid)) ranks_.push_back(std::move(*handle));
   }
+  find_session(find_mpirun(mark_, launcher_.pid()));
+}
+
+void MpiJob::find_session(pid_t mpirun) {
+  if (session_ && session_->family) return;
+  if (auto found = find_mpi_session(mpirun)) session_ = std::move(found);
 }
 
 // Kills the survivors of a rank that has ended alone. After that mpirun often sleeps on for a
@@ -176,13 +119,16 @@ void MpiJob::note_deaths() {
   const auto live = live_ranks().size();
   if (live == ranks_.size()) return;
   if (!first_death_) first_death_ = Clock::now();
-  const auto since = Clock::now() - *first_death_;
-  if (live > 0 && since > survivor_grace) {
+  const auto now = Clock::now();
+  const auto since = now - *first_death_;
+  const bool may_end = since <= survivor_grace || (since <= ending_grace && is_ending_());
+  if (live > 0 && !may_end && !survivors_killed_) {
+    survivors_killed_ = now;
     end_.had_dead_ranks = true;
     for (const auto& rank : ranks_) rank.send(SIGKILL);
   }
-  if (end_.had_dead_ranks && ranks_.size() == ranks_wanted_ &&
-      since > survivor_grace + launcher_grace) {
+  if (survivors_killed_ && ranks_.size() == ranks_wanted_ &&
+      now > *survivors_killed_ + launcher_grace) {
     launcher_.send(SIGKILL);
   }
 }
@@ -229,7 +175,8 @@ void MpiJob::finish() {
     survivor->send(SIGKILL);
     while (!survivor->has_ended() && Clock::now() < until) std::this_thread::sleep_for(1ms);
   }
-  remove_mpi_leftovers(launcher_.pid());
+  find_session(launcher_.pid());
+  if (session_) remove_mpi_leftovers(*session_);
   has_end_ = true;
 }
 

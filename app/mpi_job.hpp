@@ -3,16 +3,19 @@
 // mpirun needs 2 s to end a job one of whose ranks has died (SIGCONT, SIGTERM after 1 s, SIGKILL
 // after 2 s; Open MPI 4.1). Here the ranks of this host are watched themselves: when some have
 // ended and others go on for 0.4 s, the others are killed, and mpirun too unless it ends with them.
-// Ranks of other hosts are left to mpirun. Nothing outlives the object: no process of the job on
-// this host, no file of Open MPI. If this process is killed, mpirun gets SIGTERM and ends the job.
+// (In a run that says of itself that it ends, 10 s: ranks that leave do not leave together.) Ranks
+// of other hosts are left to mpirun. Nothing outlives the object: no process of the job on this
+// host, no file of Open MPI. If this process is killed, mpirun is told to end the job.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/mpi_leftovers.hpp"
 #include "app/process_handle.hpp"
 
 namespace rubato::app {
@@ -21,6 +24,10 @@ struct MpiJobPlan {
   std::vector<std::string> launcher{"mpirun"};  // a program and its arguments
   std::uint64_t ranks = 1;
   std::vector<std::string> command{};  // what each rank runs, and its arguments
+  // mpirun kills what is left of a job at once, without a second for the ranks to act upon its
+  // SIGTERM (launcher_start.hpp).
+  bool kills_at_once = false;
+  std::function<bool()> is_ending = [] { return false; };  // what the run says of itself
 };
 
 // LAUNCHER -q -n RANKS [--oversubscribe] COMMAND, oversubscribed if there are more ranks than
@@ -60,6 +67,7 @@ class MpiJob {
  private:
   using Clock = std::chrono::steady_clock;
   void find_ranks();
+  void find_session(pid_t mpirun);
   void note_deaths();
   void send_stop_when_heard();
   bool is_heard() const;
@@ -70,10 +78,13 @@ class MpiJob {
 
   std::uint64_t ranks_wanted_;
   std::string mark_;
+  std::function<bool()> is_ending_;
   ProcessHandle launcher_;
+  std::optional<MpiSession> session_;
   Clock::time_point started_ = Clock::now();
   std::vector<ProcessHandle> ranks_;
   std::optional<Clock::time_point> first_death_;
+  std::optional<Clock::time_point> survivors_killed_;
   bool wants_stop_ = false;
   bool is_killed_ = false;
   JobEnd end_;

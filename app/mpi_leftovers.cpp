@@ -34,14 +34,6 @@ void remove_shared_memory(const fs::path& folder, unsigned family) {
   }
 }
 
-void remove_session(const fs::path& session, const MpiFolders& folders) {
-  if (const auto family = family_of(session)) {
-    remove_shared_memory(folders.shared_memory, *family);
-  }
-  std::error_code error;
-  fs::remove_all(session, error);
-}
-
 }  // namespace
 
 MpiFolders mpi_folders() {
@@ -50,15 +42,25 @@ MpiFolders mpi_folders() {
   return {error ? fs::path("/tmp") : temporary, "/dev/shm"};
 }
 
-void remove_mpi_leftovers(pid_t launcher, const MpiFolders& folders) noexcept {
+std::optional<MpiSession> find_mpi_session(pid_t mpirun, const MpiFolders& folders) noexcept {
   try {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folders.temporary, error)) {
       if (entry.path().filename().string().rfind("ompi.", 0) != 0) continue;
-      const auto session = entry.path() / ("pid." + std::to_string(launcher));
-      if (fs::is_directory(session, error)) remove_session(session, folders);
+      const auto session = entry.path() / ("pid." + std::to_string(mpirun));
+      if (fs::is_directory(session, error)) return MpiSession{session, family_of(session)};
     }
-  } catch (const std::exception&) {  // a folder that changes under our eyes: nothing to do about it
+  } catch (const std::exception&) {  // a folder that changes under our eyes: there is none yet
+  }
+  return std::nullopt;
+}
+
+void remove_mpi_leftovers(const MpiSession& session, const MpiFolders& folders) noexcept {
+  try {
+    if (session.family) remove_shared_memory(folders.shared_memory, *session.family);
+    std::error_code error;
+    fs::remove_all(session.directory, error);
+  } catch (const std::exception&) {  // what cannot be removed stays
   }
 }
 

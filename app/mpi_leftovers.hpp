@@ -1,11 +1,14 @@
-// What a job of Open MPI leaves on this host when its mpirun is killed: the session directory
-// (TMPDIR/ompi.HOST.UID/pid.PID) and the shared memory of its ranks (/dev/shm/vader_segment...).
-// An mpirun that ends by itself removes both, also after ranks that died.
+// What a job of Open MPI has on this host, and leaves when its mpirun is killed: the session
+// directory (TMPDIR/ompi.HOST.UID/pid.PID) and the shared memory of its ranks
+// (/dev/shm/vader_segment...). An mpirun that ends by itself removes both, also after ranks that
+// died. One that is killed while it does so has perhaps removed the first alone, which says whose
+// the second is: so it is read while the job runs.
 #pragma once
 
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 namespace rubato::app {
@@ -16,9 +19,19 @@ struct MpiFolders {
 };
 MpiFolders mpi_folders();  // of this host
 
-// Removes what is left of the job whose mpirun was the process `launcher`, which has ended, and
-// nothing else. What cannot be removed stays.
-void remove_mpi_leftovers(pid_t launcher, const MpiFolders& folders = mpi_folders()) noexcept;
+struct MpiSession {
+  std::filesystem::path directory;
+  std::optional<unsigned> family = {};  // the number of its mpirun; none: not written down yet
+};
+
+// That of an mpirun, if it has one.
+std::optional<MpiSession> find_mpi_session(pid_t mpirun,
+                                           const MpiFolders& folders = mpi_folders()) noexcept;
+
+// Removes what is left of the session of an mpirun that has ended, and nothing else. What cannot be
+// removed stays.
+void remove_mpi_leftovers(const MpiSession& session,
+                          const MpiFolders& folders = mpi_folders()) noexcept;
 
 // Whether a file in shared memory belongs to the job family: "vader_segment.HOST.UID.JOB.RANK",
 // "osc_rdma.HOST.JOB.NUMBER", where JOB is hexadecimal: the family, then 0001.

@@ -23,7 +23,7 @@ bool is_lasting(int exit_code) {
 RestartDecision RestartPolicy::after(int exit_code, std::uint64_t update) {
   const std::string reason = describe_exit(exit_code);
   if (exit_code == exit_done) return {.action = Action::finish, .reason = reason};
-  if (exit_code == exit_stopped) return {.action = Action::stop, .reason = reason};
+  if (exit_code == stopped_code_) return {.action = Action::stop, .reason = reason};
   if (is_lasting(exit_code)) {
     return {.action = Action::give_up, .reason = reason + ", which a restart would not change"};
   }
@@ -36,7 +36,7 @@ RestartDecision RestartPolicy::after(int exit_code, std::uint64_t update) {
   if (failures_ > most_failures_) {
     return {.action = Action::give_up,
             .reason = reason + ", after " + std::to_string(most_failures_) +
-                      " restarts without progress"};
+                      (most_failures_ == 1 ? " restart" : " restarts") + " without progress"};
   }
   const double doublings = static_cast<double>(failures_) - 2;
   const double delay =

@@ -31,18 +31,33 @@ std::uint64_t last_in_metrics(const std::filesystem::path& file) {
   return last;
 }
 
-std::uint64_t update_in_state(const std::filesystem::path& directory) {
+std::optional<runtime::RunStatus> status_of(const std::filesystem::path& directory) {
   try {
-    return runtime::read_status(directory).update;
+    return runtime::read_status(directory);
   } catch (const std::exception&) {  // not there, or not whole: nothing is known from it
-    return 0;
+    return std::nullopt;
   }
 }
 
 }  // namespace
 
 std::uint64_t last_update(const std::filesystem::path& directory) {
-  return std::max(last_in_metrics(directory / "metrics.jsonl"), update_in_state(directory));
+  const auto status = status_of(directory);
+  return std::max(last_in_metrics(directory / "metrics.jsonl"), status ? status->update : 0);
+}
+
+std::optional<std::string> stop_reason(const std::filesystem::path& directory) {
+  const auto status = status_of(directory);
+  if (!status || status->state != runtime::RunState::preempted) return std::nullopt;
+  return status->reason;
+}
+
+std::function<bool()> end_notice(const std::filesystem::path& directory) {
+  return [directory, before = status_of(directory)] {
+    const auto now = status_of(directory);
+    if (!now || now == before) return false;
+    return now->state == runtime::RunState::finished || now->state == runtime::RunState::preempted;
+  };
 }
 
 }  // namespace rubato::app

@@ -37,7 +37,7 @@ Supervisor::Supervisor(LaunchPlan plan, std::unique_ptr<CapacitySource> capacity
       capacity_(std::move(capacity)),
       signals_(signals),
       events_(events),
-      policy_(plan_.most_failures, plan_.backoff_seconds),
+      policy_(plan_.most_failures, plan_.backoff_seconds, plan_.stopped_code),
       settled_ranks_(as_duration(plan_.settle_time)) {}
 
 int Supervisor::run() {
@@ -62,7 +62,8 @@ int Supervisor::run() {
         break;
       }
     } else if (!was_asked_ && !signals_.wants_stop()) {
-      return stop("the job was asked by somebody else");
+      return stop("the job was " +
+                  stop_reason(plan_.directory).value_or("asked to stop by somebody else"));
     }
   }
   return stop(signals_.first() + (signals_.wants_kill() ? " twice: the job was killed" : ""));
@@ -109,7 +110,11 @@ JobEnd Supervisor::supervise(std::uint64_t ranks) {
   job_ranks_ = ranks;
   was_asked_ = false;
   events_.add(event(std::exchange(next_event_, "continue"), std::exchange(next_reason_, "")));
-  MpiJob job({.launcher = plan_.launcher, .ranks = ranks, .command = plan_.command});
+  MpiJob job({.launcher = plan_.launcher,
+              .ranks = ranks,
+              .command = plan_.command,
+              .kills_at_once = true,  // the ranks are asked to stop by SIGUSR1
+              .is_ending = end_notice(plan_.directory)});
   while (true) {
     if (const auto end = job.wait_for(look_interval, signals_.descriptor())) return *end;
     look();
@@ -149,9 +154,10 @@ bool Supervisor::is_grace_over() const { return was_asked_ && Clock::now() >= gr
 
 int Supervisor::stop(const std::string& reason) {
   auto last = event("stop", reason);
-  last.exit_code = exit_stopped;
+  last.exit_code = plan_.stopped_code;
   events_.add(last);
-  return exit_stopped;
+  events_.say("the same command goes on from there");
+  return plan_.stopped_code;
 }
 
 int Supervisor::give_up(const JobEnd& end, const std::string& reason) {

@@ -2,8 +2,9 @@
 // it dies, and on another number of ranks when the number of devices changes.
 //
 // One job at a time. A change of capacity and a stop signal ask the job to stop after the update it
-// is in (SIGUSR1 to mpirun; the ranks write a checkpoint and end with 75). One that has not ended
-// after `stop_grace` is killed, and goes on from the checkpoint before.
+// is in (SIGUSR1 to mpirun; the ranks write a checkpoint and end with 75, or the code that the
+// training was told). One that has not ended after `stop_grace` is killed, and goes on from the
+// checkpoint before.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "app/capacity_source.hpp"
+#include "app/failure.hpp"
 #include "app/launch_events.hpp"
 #include "app/mpi_job.hpp"
 #include "app/restart_policy.hpp"
@@ -31,6 +33,7 @@ struct LaunchPlan {
   std::chrono::duration<double> stop_grace{30};
   std::uint64_t most_failures = 10;  // in a row, without progress
   double backoff_seconds = 1;
+  int stopped_code = exit_stopped;  // of a job that was stopped to be resumed, and then of run()
 };
 
 class Supervisor {
@@ -38,7 +41,8 @@ class Supervisor {
   Supervisor(LaunchPlan plan, std::unique_ptr<CapacitySource> capacity, StopSignals& signals,
              LaunchEvents& events);
 
-  // Until the run is finished (0), is given up (the job's exit code), or a signal came (75).
+  // Until the run is finished (0), is given up (the job's exit code), or was stopped
+  // (stopped_code).
   int run();
 
  private:

@@ -14,6 +14,7 @@ class Refusals(CommandTest):
                 (["--ranks 3:2", "MIN:MAX"], ["--ranks", "3:2", *TRAIN]),
                 (["--rank", "did you mean --ranks?"], ["--rank", 2, *TRAIN]),
                 (["give --out DIR"], ["--", "--data", "digits"]),
+                (["--ranks 1000000: expected at most"], ["--ranks", 1000000, *TRAIN]),
                 (["--overwrite would begin anew"], [*TRAIN, "--overwrite"]),
                 (["did you mean --updates?"], [*TRAIN, "--update", 3]),
                 (["--capacity-file and --capacity-trace exclude each other"],
@@ -43,7 +44,7 @@ class Refusals(CommandTest):
 
     def test_help_needs_nothing(self):
         shown = self.succeed("launch", "--help").output
-        for word in ("--capacity-trace", "events.jsonl", "floor(devices * MAX"):
+        for word in ("launch [options] -- TRAIN OPTIONS\n", "--capacity-trace", "events.jsonl", "floor(devices * MAX"):
             self.assertIn(word, shown)
 
 

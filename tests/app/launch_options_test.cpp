@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "app/failure.hpp"
+#include "tests/runtime/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -69,10 +71,26 @@ TEST(LaunchOptions, RefuseWhatCouldNotGoOn) {
   options.emplace_back("--overwrite");
   EXPECT_NE(refusal(command_line({}, options)).find("--overwrite would begin anew"),
             std::string::npos);
-  options.back() = "--preempt-exit-code=3";
-  EXPECT_NE(refusal(command_line({}, options)).find("--preempt-exit-code"), std::string::npos);
   EXPECT_NE(refusal(command_line({}, {"--dat", "digits"})).find("did you mean --data?"),
             std::string::npos);
+}
+
+TEST(LaunchOptions, KnowTheCodeThatTheTrainingStopsWith) {
+  EXPECT_EQ(plan_of({}).stopped_code, 75);
+  const runtime::testing::TemporaryDirectory directory;
+  const Words options{"--data", "digits", "--batch-size", "8", "--out", directory.path().string()};
+  std::ofstream(directory.path() / "config.ini") << "preempt-exit-code = 99\nbatch-size = 7\n";
+  EXPECT_EQ(plan_of({}, options).stopped_code, 99) << "of the run that it goes on with";
+  Words more = options;
+  more.insert(more.end(), {"--preempt-exit-code", "98"});
+  EXPECT_EQ(plan_of({}, more).stopped_code, 98) << "the command line wins";
+  std::ofstream(directory.path() / "config.ini") << "damaged";
+  EXPECT_EQ(plan_of({}, options).stopped_code, 75);
+}
+
+TEST(LaunchOptions, RefuseMoreRanksThanThereIsRoomFor) {
+  EXPECT_THROW(plan_of({"--ranks", "1:1000000"}), UsageError);
+  EXPECT_THROW(plan_of({"--ranks", "65537", "--mpirun", "srun"}), UsageError);
 }
 
 TEST(LaunchOptions, ATimeScaleNeedsATrace) {

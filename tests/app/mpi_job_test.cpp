@@ -11,6 +11,8 @@
 #include <system_error>
 #include <thread>
 
+#include "app/job_processes.hpp"
+
 namespace rubato::app {
 namespace {
 
@@ -97,6 +99,28 @@ TEST(MpiJob, LetsRanksEndTogether) {
   EXPECT_FALSE(end.had_dead_ranks);
 }
 
+MpiJobPlan leaving_one_by_one() {
+  return shell(rank_0 + "sleep 0.6 & " + rank_1 + "sleep 2 & wait $!; exit $?", 2);
+}
+
+TEST(MpiJob, WaitsForRanksOfARunThatSaysItEnds) {
+  auto plan = leaving_one_by_one();
+  plan.is_ending = [] { return true; };
+  MpiJob job(plan);
+  ASSERT_EQ(wait_for_ranks(job, 2).size(), 2U);
+  const auto end = end_of(job);
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_FALSE(end.had_dead_ranks);
+}
+
+TEST(MpiJob, WaitsForNoRankOfARunThatDoesNot) {
+  MpiJob job(leaving_one_by_one());
+  ASSERT_EQ(wait_for_ranks(job, 2).size(), 2U);
+  const auto end = end_of(job);
+  EXPECT_NE(end.exit_code, 0);
+  EXPECT_TRUE(end.had_dead_ranks);
+}
+
 TEST(MpiJob, AsksToStopOnceAllListen) {
   const std::string late = "sh -c 'sleep 0.5; trap \"exit 0\" USR1; while :; do sleep 0.05; done'";
   MpiJob job(shell(rank_0 + late + " & trap 'kill -USR1 $!; wait; exit 75' USR1; wait"));
@@ -145,6 +169,16 @@ TEST(MpiJob, MpirunEndsSoonAfterADeadRank) {
   EXPECT_EQ(end.exit_code, 128 + SIGKILL);
   EXPECT_TRUE(end.had_dead_ranks);
   EXPECT_EQ(session_of(job.pid()), "");
+}
+
+TEST(MpiJob, NothingStaysOfAnMpirunKilledBehindAScript) {
+  MpiJob job(shell("\"" RUBATO_MPIEXEC "\" -q -n 2 sleep 60; exit 3", 2));
+  ASSERT_EQ(wait_for_ranks(job, 2).size(), 2U);
+  const pid_t mpirun = find_mpirun(job.mark(), job.pid());
+  ASSERT_NE(mpirun, job.pid());
+  ASSERT_NE(session_of(mpirun), "");
+  job.kill();
+  EXPECT_EQ(session_of(mpirun), "");
 }
 
 TEST(MpiJob, NothingStaysOfAKilledMpirun) {

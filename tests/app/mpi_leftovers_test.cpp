@@ -34,9 +34,8 @@ class MpiLeftovers : public testing::Test {
     }
     return names;
   }
-  void remove(pid_t launcher) {
-    remove_mpi_leftovers(launcher, {.temporary = root_, .shared_memory = root_ / "shm"});
-  }
+  MpiFolders folders() const { return {.temporary = root_, .shared_memory = root_ / "shm"}; }
+  MpiSession session_of(pid_t mpirun) const { return find_mpi_session(mpirun, folders()).value(); }
 
   fs::path root_;
 };
@@ -50,7 +49,7 @@ TEST_F(MpiLeftovers, OfOneJobAreRemovedAndThoseOfOthersStay) {
   put("shm/vader_segment.host.0.58560001.1");
   put("shm/vader_segment.host.0.58460001.0");
   put("shm/somebody.else.58560001.0");
-  remove(77);
+  remove_mpi_leftovers(session_of(77), folders());
   EXPECT_EQ(names("ompi.host.0"), std::set<std::string>{"pid.778"});
   EXPECT_EQ(names("shm"),
             (std::set<std::string>{"vader_segment.host.0.58460001.0", "somebody.else.58560001.0"}));
@@ -59,10 +58,21 @@ TEST_F(MpiLeftovers, OfOneJobAreRemovedAndThoseOfOthersStay) {
 TEST_F(MpiLeftovers, WithoutAContactTakeNoSharedMemoryAlong) {
   put("ompi.host.0/pid.77/something");
   put("shm/vader_segment.host.0.58560001.0");
-  remove(77);
+  const auto session = session_of(77);
+  remove_mpi_leftovers(session, folders());
   EXPECT_TRUE(names("ompi.host.0").empty());
   EXPECT_EQ(names("shm").size(), 1U);
-  remove(77);  // nothing there: nothing happens
+  remove_mpi_leftovers(session, folders());  // nothing there: nothing happens
+  EXPECT_FALSE(find_mpi_session(77, folders()));
+}
+
+TEST_F(MpiLeftovers, AreKnownAlsoOfAnMpirunKilledWhileItCleansUp) {
+  put("ompi.host.0/pid.77/contact.txt", "1482031104.0;tcp://192.0.2.2:42521\n");
+  put("shm/vader_segment.host.0.58560001.0");
+  const auto session = session_of(77);
+  fs::remove_all(root_ / "ompi.host.0" / "pid.77");
+  remove_mpi_leftovers(session, folders());
+  EXPECT_TRUE(names("shm").empty());
 }
 
 TEST(SharedByFamily, ReadsTheJobAsHexadecimal) {

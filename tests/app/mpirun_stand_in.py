@@ -4,7 +4,7 @@ usage: mpirun_stand_in.py DIRECTORY -q -n RANKS [--oversubscribe] PROGRAM train 
 
 DIRECTORY/plan.json lists what each job in turn does: {"updates": N, "exit": CODE} makes N updates
 and ends; without "exit" it goes on until SIGUSR1 asks it to stop, and ends with 75; "deaf" ignores
-that. After the list every job ends with 0. DIRECTORY/jobs.jsonl gets a line for each job. An update
+that, and "state" writes what is to be its state.json, at the end. After the list every job ends with 0. DIRECTORY/jobs.jsonl gets a line for each job. An update
 is a line in the metrics.jsonl of --out, every 10 ms.
 """
 
@@ -37,7 +37,10 @@ def main():
         print(json.dumps({"ranks": ranks, "words": words, "time": time.monotonic(),
                           "pid": os.getpid(), "rank_pids": [one.pid for one in started]}),
               file=file)
-    code = train(pathlib.Path(words[words.index("--out") + 1]), what, asked)
+    out = pathlib.Path(words[words.index("--out") + 1])
+    code = train(out, what, asked)
+    if "state" in what:
+        (out / "state.json").write_text(json.dumps(what["state"]))
     for one in started:
         one.kill()
         one.wait()

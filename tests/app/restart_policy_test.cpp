@@ -15,6 +15,12 @@ TEST(RestartPolicy, EndsWithTheRunAndOnRequest) {
   EXPECT_EQ(policy.after(75, 5).action, Action::stop);
 }
 
+TEST(RestartPolicy, KnowsTheCodeOfAStopThatTheTrainingWasTold) {
+  RestartPolicy policy(10, 1, 65);
+  EXPECT_EQ(policy.after(65, 5).action, Action::stop);
+  EXPECT_EQ(policy.after(75, 5).action, Action::restart);
+}
+
 TEST(RestartPolicy, PassesOnWhatARestartWouldNotChange) {
   for (const int code : {64, 65, 66, 73}) {
     EXPECT_EQ(RestartPolicy(10, 1).after(code, 5).action, Action::give_up) << code;
@@ -56,6 +62,9 @@ TEST(RestartPolicy, GivesUpAnInternalErrorThatComesBack) {
 
 TEST(RestartPolicy, MayBeToldNeverToRestart) {
   EXPECT_EQ(RestartPolicy(0, 1).after(137, 100).action, Action::give_up);
+  RestartPolicy once(1, 1);
+  once.after(137, 0);
+  EXPECT_EQ(once.after(137, 0).reason, "killed by signal 9, after 1 restart without progress");
 }
 
 TEST(DescribeExit, TellsSignalsFromCodes) {

@@ -60,5 +60,39 @@ TEST_F(RunProgress, IsThatOfTheStateIfThatIsLater) {
   EXPECT_EQ(last_update(directory_), 7U);
 }
 
+TEST_F(RunProgress, TellsWhyARunStopped) {
+  EXPECT_FALSE(stop_reason(directory_));
+  runtime::RunStatus status;
+  status.reason = "stopped by --max-seconds";
+  runtime::write_status(directory_, status);
+  EXPECT_FALSE(stop_reason(directory_)) << "it is running";
+  status.state = runtime::RunState::preempted;
+  runtime::write_status(directory_, status);
+  EXPECT_EQ(stop_reason(directory_), "stopped by --max-seconds");
+}
+
+TEST_F(RunProgress, NoticesAnEndThatIsWrittenFromNowOn) {
+  using runtime::RunState;
+  runtime::RunStatus status;
+  status.written = "2030-01-01T00:00:00Z";
+  status.state = RunState::preempted;
+  runtime::write_status(directory_, status);
+  const auto has_ended = end_notice(directory_);
+  EXPECT_FALSE(has_ended()) << "of a job before";
+  for (const auto state : {RunState::running, RunState::failed}) {
+    status.state = state;
+    runtime::write_status(directory_, status);
+    EXPECT_FALSE(has_ended()) << name_of(state);
+  }
+  status.state = RunState::finished;
+  runtime::write_status(directory_, status);
+  EXPECT_TRUE(has_ended());
+  status.state = RunState::preempted;
+  status.written = "2030-01-01T00:00:09Z";
+  runtime::write_status(directory_, status);
+  EXPECT_TRUE(has_ended());
+  EXPECT_FALSE(end_notice(directory_ / "nowhere")());
+}
+
 }  // namespace
 }  // namespace rubato::app

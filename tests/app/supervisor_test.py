@@ -228,6 +228,26 @@ class Stopping(SupervisorTest):
         process.terminate()
         self.ends_with(process, 75)
 
+    def test_a_stop_of_the_training_itself_is_told_by_its_reason(self):
+        state = {"state": "preempted", "update": 2, "epoch": 0, "samples": 16, "ranks": 1,
+                 "hosts": ["here"], "pid": 1, "started": "", "written": "", "resume_command": ""}
+        for said, told in (("stopped by --max-seconds", "the job was stopped by --max-seconds"),
+                           (None, "the job was asked to stop by somebody else")):
+            with self.subTest(said):
+                self.write("jobs.jsonl", "")
+                state["reason"] = said
+                process = self.launch([{"updates": 2, "exit": 75, "state": state}], "--ranks", "1")
+                self.ends_with(process, 75)
+                self.assertEqual(self.events()[-1]["reason"], told)
+                self.assertRegex(process.stderr.read(), rf"stop: .*, {told}\nrubato launch: the same"
+                                                        r" command goes on from there\n\Z")
+
+    def test_the_trainings_own_code_for_a_stop_is_one_here_too(self):
+        self.write("run/config.ini", "preempt-exit-code = 65\n")
+        self.ends_with(self.launch([{"updates": 2, "exit": 65}], "--ranks", "1"), 65)
+        self.assertEqual(self.names(), ["start", "stop"])
+        self.ends_with(self.launch([], "--ranks", "1"), 0)
+
     def test_a_killed_supervisor_takes_its_job_along(self):
         process = self.launch([FOREVER], "--ranks", "1")
         self.wait_for_updates(5)

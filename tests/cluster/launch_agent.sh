@@ -1,7 +1,8 @@
 #!/bin/bash
 # Stands in for ssh when mpirun starts its daemons (plm_rsh_agent):
 #   launch_agent.sh [OPTIONS] HOST WORD...
-# The words are joined and given to a shell, as ssh does, in HOST's network and under its name.
+# The words are joined and given to a shell, as ssh does, in HOST's network and under its name. A
+# job's mark stays behind, as all of the environment does under ssh.
 set -euo pipefail
 while [[ $1 == -* ]]; do
   case $1 in
@@ -11,4 +12,5 @@ while [[ $1 == -* ]]; do
 done
 host=$1
 shift
+unset RUBATO_JOB
 exec ip netns exec "$host" unshare --uts -- /bin/bash -c "hostname $host; $*"

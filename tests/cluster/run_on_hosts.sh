@@ -1,7 +1,10 @@
 #!/bin/bash
 # Runs an MPI program on several hosts that this machine pretends to be.
 #
-#   run_on_hosts.sh [--hosts N] [--ranks-per-host R] [--rate RATE] PROGRAM ARGUMENT...
+#   run_on_hosts.sh [--hosts N] [--ranks-per-host R] [--rate RATE] [--once] PROGRAM ARGUMENT...
+#
+# With --once the program runs on the first host alone, for programs that call mpirun themselves,
+# and finds the words that name the hosts to mpirun in RUBATO_HOST_WORDS.
 #
 # Open MPI takes the hosts of virtual_hosts.sh for machines: it starts its daemons through an agent
 # and speaks TCP between them, and ranks of different hosts do not share memory. --rate (100mbit,
@@ -15,12 +18,17 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/virtual_hosts.sh"
 
-hosts=2 ranks_per_host=1 rate=
+hosts=2 ranks_per_host=1 rate= once=
 while [[ ${1:-} == --* ]]; do
   case $1 in
     --hosts) hosts=$2 ;;
     --ranks-per-host) ranks_per_host=$2 ;;
     --rate) rate=$2 ;;
+    --once)
+      once=yes
+      shift
+      continue
+      ;;
     *)
       echo "run_on_hosts.sh: unknown option $1" >&2
       exit 64
@@ -39,12 +47,20 @@ host_list() {
   echo "${list#,}"
 }
 
-launch() {
+on_first_host() {
   use_tcp_between_hosts
   export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$here/launch_agent.sh
   export OMPI_MCA_oob_tcp_if_include=$network.0/24
-  "$here/launch_agent.sh" host0 exec mpirun --oversubscribe --bind-to none \
-    --host "$(host_list)" -n $((hosts * ranks_per_host)) "${@@Q}"
+  "$here/launch_agent.sh" host0 exec "$@"
+}
+
+launch() {
+  local words="--oversubscribe --bind-to none --host $(host_list)"
+  if [ -n "$once" ]; then
+    RUBATO_HOST_WORDS=$words on_first_host "${@@Q}"
+  else
+    on_first_host mpirun "$words" -n $((hosts * ranks_per_host)) "${@@Q}"
+  fi
 }
 
 if [ "${RUBATO_INSIDE_HOSTS:-}" = 1 ]; then
@@ -56,5 +72,6 @@ if [ "${RUBATO_INSIDE_HOSTS:-}" = 1 ]; then
 else
   check_requirements mpirun ${rate:+tc}
   RUBATO_INSIDE_HOSTS=1 exec unshare --mount --net --pid --mount-proc --fork --kill-child \
-    "$0" --hosts "$hosts" --ranks-per-host "$ranks_per_host" ${rate:+--rate "$rate"} "$@"
+    "$0" --hosts "$hosts" --ranks-per-host "$ranks_per_host" ${rate:+--rate "$rate"} ${once:+--once} \
+    "$@"
 fi
