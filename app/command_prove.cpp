@@ -20,6 +20,8 @@
 #include "app/prove_report.hpp"
 #include "app/redirected_output.hpp"
 #include "app/run_comparison.hpp"
+#include "app/stop_signals.hpp"
+#include "data/errors.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/state_file.hpp"
 
@@ -51,14 +53,17 @@ class RunsDirectory {
 
   const fs::path& path() const noexcept { return path_; }
 
-  void end(bool is_equal) const {
-    if (!is_temporary_) return;
-    if (is_equal) {
-      std::error_code ignored;
-      fs::remove_all(path_, ignored);
-    } else {
-      std::cerr << "rubato: the runs are kept in " << path_.string() << '\n';
-    }
+  RunsDirectory(const RunsDirectory&) = delete;
+  RunsDirectory& operator=(const RunsDirectory&) = delete;
+  ~RunsDirectory() {
+    std::error_code ignored;
+    if (is_temporary_) fs::remove_all(path_, ignored);
+  }
+
+  // Leaves it, for somebody to look into.
+  void keep() {
+    if (is_temporary_) std::cerr << "rubato: the runs are kept in " << path_.string() << '\n';
+    is_temporary_ = false;
   }
 
  private:
@@ -87,8 +92,9 @@ int explain_failure(const std::string& which, int code, const fs::path& log) {
 
 class Prover {
  public:
-  Prover(ProvePlan plan, const fs::path& directory)
+  Prover(ProvePlan plan, const fs::path& directory, StopSignals& signals)
       : plan_(std::move(plan)),
+        signals_(signals),
         straight_(directory / "straight"),
         killed_(directory / "killed"),
         straight_log_(directory / "straight.log"),
@@ -117,7 +123,8 @@ class Prover {
  private:
   int run_straight() {
     const auto begin = Clock::now();
-    const int code = run_job(job_plan(training_, plan_.straight_ranks, straight_), straight_log_);
+    const int code =
+        run_job(job_plan(training_, plan_.straight_ranks, straight_), straight_log_, signals_);
     if (code != exit_done) return explain_failure("straight run", code, straight_log_);
     proof_.straight_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     proof_.updates = runtime::read_status(straight_).update;
@@ -129,7 +136,7 @@ class Prover {
   }
 
   int run_killed(const std::vector<Kill>& kills) {
-    KilledRun run(training_, killed_, killed_log_, proof_.checkpoint_every);
+    KilledRun run(training_, killed_, killed_log_, proof_.checkpoint_every, signals_);
     for (const auto& kill : kills) {
       const bool had_checkpoint = run.has_checkpoint();
       proof_.kills.push_back(run.start_and_kill(kill));
@@ -148,6 +155,7 @@ class Prover {
   }
 
   ProvePlan plan_;
+  StopSignals& signals_;
   fs::path straight_;
   fs::path killed_;
   fs::path straight_log_;
@@ -172,11 +180,19 @@ int prove(int argc, char** argv) {
         "prove: the options of the training are missing: rubato prove [options] -- TRAIN OPTIONS");
   }
   ProvePlan plan = prove_plan(options, {std::next(bar), words.end()});
-  const RunsDirectory directory(plan.kept_directory);
-  Prover prover(std::move(plan), directory.path());
-  const int code = prover.run();
-  directory.end(code == exit_done);
-  return code;
+  StopSignals signals;
+  RunsDirectory directory(plan.kept_directory);
+  try {
+    const int code = Prover(std::move(plan), directory.path(), signals).run();
+    if (code != exit_done) directory.keep();
+    return code;
+  } catch (const Interrupted& interrupted) {
+    std::cerr << "rubato: prove: broken off by " << signals.first() << '\n';
+    return 128 + interrupted.signal();
+  } catch (const data::ContentError&) {  // what cannot be read is worth a look
+    directory.keep();
+    throw;
+  }
 }
 
 }  // namespace rubato::app

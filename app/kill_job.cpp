@@ -55,7 +55,7 @@ void deliver(const MpiJob& job, const Kill& kill) {
 }  // namespace
 
 KilledJob kill_job(MpiJob& job, const Kill& kill, MetricsFollower& follower,
-                   const fs::path& directory, std::uint64_t patience) {
+                   const fs::path& directory, std::uint64_t patience, StopSignals& signals) {
   const auto start = Clock::now();
   const auto has_come = [&] {
     if (kill.way == KillWay::planned) return false;
@@ -70,12 +70,14 @@ KilledJob kill_job(MpiJob& job, const Kill& kill, MetricsFollower& follower,
     return !should_wait || is_saving(directory);
   };
   while (!has_come()) {
+    signals.require_none();
     if (const auto end = job.wait_for(look_interval)) {
       return {.end = *end, .has_stopped_first = kill.way != KillWay::planned};
     }
   }
   deliver(job, kill);
-  if (const auto end = job.wait_for(death_time)) return {.end = *end};
+  if (const auto end = job.wait_for(death_time, signals.descriptor())) return {.end = *end};
+  signals.require_none();
   return {.end = job.kill(), .is_stuck = true};
 }
 

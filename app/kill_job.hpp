@@ -7,6 +7,7 @@
 #include "app/kill_plan.hpp"
 #include "app/metrics_follower.hpp"
 #include "app/mpi_job.hpp"
+#include "app/stop_signals.hpp"
 
 namespace rubato::app {
 
@@ -17,8 +18,9 @@ struct KilledJob {
 };
 
 // `directory` is the run's. A kill while saving comes as soon as a checkpoint is begun to be
-// written, or without that after `patience` further updates.
+// written, or without that after `patience` further updates. Throws Interrupted.
 KilledJob kill_job(MpiJob& job, const Kill& kill, MetricsFollower& follower,
-                   const std::filesystem::path& directory, std::uint64_t patience);
+                   const std::filesystem::path& directory, std::uint64_t patience,
+                   StopSignals& signals);
 
 }  // namespace rubato::app

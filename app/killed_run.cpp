@@ -11,6 +11,7 @@
 #include "app/kill_job.hpp"
 #include "app/metrics_follower.hpp"
 #include "app/redirected_output.hpp"
+#include "app/run_progress.hpp"
 #include "runtime/checkpoint_store.hpp"
 
 namespace rubato::app {
@@ -65,7 +66,10 @@ std::string update_text(std::optional<std::uint64_t> update) {
 MpiJobPlan job_plan(const Training& training, std::uint64_t ranks,
                     const std::filesystem::path& directory,
                     const std::vector<std::string>& more_options) {
-  MpiJobPlan plan{.launcher = training.launcher, .ranks = ranks, .command = training.command};
+  MpiJobPlan plan{.launcher = training.launcher,
+                  .ranks = ranks,
+                  .command = training.command,
+                  .is_ending = end_notice(directory)};
   plan.command.insert(plan.command.end(), {"--out", directory.string()});
   plan.command.insert(plan.command.end(), more_options.begin(), more_options.end());
   return plan;
@@ -92,11 +96,12 @@ std::string broken_promise(const KillRecord& record, bool had_checkpoint) {
 }
 
 KilledRun::KilledRun(Training training, std::filesystem::path directory, std::filesystem::path log,
-                     std::uint64_t checkpoint_every)
+                     std::uint64_t checkpoint_every, StopSignals& signals)
     : training_(std::move(training)),
       directory_(std::move(directory)),
       log_(std::move(log)),
-      checkpoint_every_(checkpoint_every) {}
+      checkpoint_every_(checkpoint_every),
+      signals_(signals) {}
 
 KillRecord KilledRun::start_and_kill(const Kill& kill) {
   const auto begin = Clock::now();
@@ -110,7 +115,8 @@ KillRecord KilledRun::start_and_kill(const Kill& kill) {
                               "--stop-after-update", std::to_string(record.kill.stop_update)});
   std::optional<MpiJob> job;
   start(job, plan, log_);
-  const auto killed = kill_job(*job, record.kill, follower, directory_, 3 * checkpoint_every_);
+  const auto killed =
+      kill_job(*job, record.kill, follower, directory_, 3 * checkpoint_every_, signals_);
   follower.look();
   record.has_stopped_first = killed.has_stopped_first;
   record.is_stuck = killed.is_stuck;
@@ -133,14 +139,16 @@ void KilledRun::look_at_checkpoints(KillRecord& record) {
 int KilledRun::finish(std::uint64_t ranks) {
   return run_job(job_plan(training_, ranks, directory_,
                           {"--resume", "--checkpoint-every", std::to_string(checkpoint_every_)}),
-                 log_);
+                 log_, signals_);
 }
 
-int run_job(const MpiJobPlan& plan, const std::filesystem::path& log) {
+int run_job(const MpiJobPlan& plan, const std::filesystem::path& log, StopSignals& signals) {
   std::optional<MpiJob> job;
   start(job, plan, log);
   while (true) {
-    if (const auto end = job->wait_for(std::chrono::minutes(1))) return end->exit_code;
+    const auto end = job->wait_for(std::chrono::minutes(1), signals.descriptor());
+    if (end) return end->exit_code;
+    signals.require_none();
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "app/kill_plan.hpp"
 #include "app/mpi_job.hpp"
+#include "app/stop_signals.hpp"
 
 namespace rubato::app {
 
@@ -52,9 +53,9 @@ std::string broken_promise(const KillRecord& record, bool had_checkpoint);
 
 class KilledRun {
  public:
-  // What the training prints goes to the log.
+  // What the training prints goes to the log. All that waits throws Interrupted.
   KilledRun(Training training, std::filesystem::path directory, std::filesystem::path log,
-            std::uint64_t checkpoint_every);
+            std::uint64_t checkpoint_every, StopSignals& signals);
 
   KillRecord start_and_kill(const Kill& kill);
   bool has_checkpoint() const noexcept { return newest_.has_value(); }
@@ -69,10 +70,11 @@ class KilledRun {
   std::filesystem::path directory_;
   std::filesystem::path log_;
   std::uint64_t checkpoint_every_;
+  StopSignals& signals_;
   std::optional<std::uint64_t> newest_;  // the newest good checkpoint's update
 };
 
-// Runs a job to its end, with its output in the log.
-int run_job(const MpiJobPlan& plan, const std::filesystem::path& log);
+// Runs a job to its end, with its output in the log. Its exit code. Throws Interrupted.
+int run_job(const MpiJobPlan& plan, const std::filesystem::path& log, StopSignals& signals);
 
 }  // namespace rubato::app

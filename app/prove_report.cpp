@@ -27,6 +27,11 @@ std::string fixed(double number, int digits) {
   return text.str();
 }
 
+// "1 update", "2 updates".
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 template <class Key>
 using Counts = std::map<Key, std::uint64_t>;
 
@@ -99,10 +104,12 @@ nlohmann::json as_json(const KillRecord& record) {
 }  // namespace
 
 void print_straight_run(std::ostream& out, const Proof& proof) {
-  out << "Straight run: " << proof.updates << " updates on " << proof.straight_ranks << " rank"
-      << (proof.straight_ranks == 1 ? "" : "s") << ", " << fixed(proof.straight_seconds, 1)
-      << " s.\nKilled run: a checkpoint every " << proof.checkpoint_every << " updates; --seed "
-      << proof.seed << " draws the same kills.\n";
+  const auto every = proof.checkpoint_every;
+  out << "Straight run: " << counted(proof.updates, "update") << " on "
+      << counted(proof.straight_ranks, "rank") << ", " << fixed(proof.straight_seconds, 1)
+      << " s.\nKilled run: a checkpoint every "
+      << (every == 1 ? "update" : counted(every, "update")) << "; --seed " << proof.seed
+      << " draws the same kills.\n";
   if (proof.is_fast) {
     out << "It is too fast for signals to hit: starts also stop by themselves.\n";
   }
@@ -135,9 +142,9 @@ void print_verdict(std::ostream& out, const Proof& proof) {
     out << "NOT EQUAL: first difference: " << found.first_difference << '\n';
     return;
   }
-  out << "Equal: the state, the samples used, and the lines of " << found.update_lines
-      << " updates, " << found.epoch_lines << " epochs and " << found.evaluation_lines
-      << " evaluations, each update once.\n";
+  out << "Equal: the state, the samples used, and the lines of "
+      << counted(found.update_lines, "update") << ", " << counted(found.epoch_lines, "epoch")
+      << " and " << counted(found.evaluation_lines, "evaluation") << ", each update once.\n";
 }
 
 void print_as_json(std::ostream& out, const Proof& proof) {

@@ -38,11 +38,20 @@ void StopSignals::look() {
   signalfd_siginfo one{};
   while (::read(descriptor_, &one, sizeof(one)) == sizeof(one)) {
     const auto signal = static_cast<int>(one.ssi_signo);
-    if (first_.empty()) first_ = "SIG" + std::string(::sigabbrev_np(signal));
+    if (first_ == 0) first_ = signal;
     const bool is_pressing = signal == SIGINT || signal == SIGTERM;
     is_urgent_ = is_urgent_ || (is_pressing && has_been_told_);
     has_been_told_ = has_been_told_ || is_pressing;
   }
+}
+
+std::string StopSignals::first() const {
+  return first_ == 0 ? "" : "SIG" + std::string(::sigabbrev_np(first_));
+}
+
+void StopSignals::require_none() {
+  look();
+  if (wants_stop()) throw Interrupted(first_);
 }
 
 }  // namespace rubato::app

@@ -1,13 +1,24 @@
-// The signals that stop a supervisor, taken one by one instead of interrupting it: SIGTERM, SIGINT,
-// SIGUSR1, SIGUSR2, SIGHUP.
+// The signals that stop what watches over jobs, taken one by one instead of interrupting it:
+// SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP.
 #pragma once
 
 #include <signal.h>
 
-#include <optional>
+#include <exception>
 #include <string>
 
 namespace rubato::app {
+
+// A signal has come: what was to be done is broken off.
+class Interrupted : public std::exception {
+ public:
+  explicit Interrupted(int signal) : signal_(signal) {}
+  int signal() const noexcept { return signal_; }
+  const char* what() const noexcept override { return "interrupted by a signal"; }
+
+ private:
+  int signal_;
+};
 
 class StopSignals {
  public:
@@ -21,14 +32,16 @@ class StopSignals {
   // Takes what waits.
   void look();
 
-  bool wants_stop() const noexcept { return !first_.empty(); }
+  bool wants_stop() const noexcept { return first_ != 0; }
   bool wants_kill() const noexcept { return is_urgent_; }  // a second SIGINT or SIGTERM has come
-  const std::string& first() const noexcept { return first_; }  // "SIGTERM"
+  std::string first() const;                               // "SIGTERM"; empty: none has come
+
+  void require_none();  // takes what waits; throws Interrupted
 
  private:
   int descriptor_;
   sigset_t former_{};
-  std::string first_;
+  int first_ = 0;
   bool has_been_told_ = false;  // a SIGINT or SIGTERM has come
   bool is_urgent_ = false;
 };

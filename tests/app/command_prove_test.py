@@ -1,13 +1,17 @@
 """rubato prove: runs killed at random are found equal, and those that are not, different."""
 
 import os
+import signal
+import subprocess
+import time
 import unittest
 
-from rubato_command import CommandTest, rubato
+from rubato_command import CommandTest, command_line, rubato
 
 DIGITS = ["--data", "digits", "--model", "mlp:16", "--batch-size", 50, "--updates", 40]
 CONVOLUTIONS = ["--data", "synthetic:samples=64,shape=1x28x28,classes=4", "--model",
                 "mnist-tutorial", "--batch-size", 24, "--minibatch", 8, "--updates", 20]
+LIMIT = 30 * float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
 DIGEST = "[0-9a-f]{64}"
 
 
@@ -28,7 +32,7 @@ class Equal(ProveTest):
         states = [line.split()[-1] for line in lines if " state " in line]
         self.assertEqual(len(states), 2, result.output)
         self.assertEqual(*states)
-        self.assertRegex(lines[-1], "^Equal: .* lines of 40 updates, 1 epochs and 2 evaluations")
+        self.assertRegex(lines[-1], "^Equal: .* lines of 40 updates, 1 epoch and 2 evaluations")
         self.assertEqual(result.message, "")
         self.assertEqual(list(self.directory.iterdir()), [], "the runs are removed")
 
@@ -108,9 +112,48 @@ class Refusals(ProveTest):
     def test_more_kills_than_updates(self):
         result = self.prove(64, ["--kills", 40, "--ranks", 1], DIGITS)
         self.assertIn("--kills 40: expected fewer kills than updates", result.message)
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+    def test_more_ranks_than_there_is_room_for(self):
+        self.refuse(64, ["--ranks 1000000: expected at most"], "prove", "--ranks", "1,1000000",
+                    "--", *DIGITS)
+        self.refuse(64, ["--straight-ranks 70000"], "prove", "--ranks", 1, "--straight-ranks",
+                    70000, "--", *DIGITS)
+
+    def test_a_launcher_that_is_not_there_leaves_nothing(self):
+        result = self.prove(71, ["--mpirun", "/nowhere/mpirun"], DIGITS)
+        self.assertIn("cannot start /nowhere/mpirun: No such file", result.message)
+        self.assertEqual(list(self.directory.iterdir()), [])
 
     def test_help_needs_nothing(self):
-        self.assertIn("--kills N", self.succeed("prove", "--help").output)
+        shown = self.succeed("prove", "--help").output
+        self.assertIn("--kills N", shown)
+        self.assertIn("Usage: rubato prove [options] -- TRAIN OPTIONS\n", shown)
+
+
+class BrokenOff(ProveTest):
+    def test_nothing_is_left_of_a_proof_that_is_interrupted(self):
+        for name in ("SIGINT", "SIGTERM"):
+            for moment in ("straight", "killed/metrics.jsonl"):
+                with self.subTest(name, moment=moment):
+                    self.interrupt(getattr(signal, name), f"rubato-prove-*/{moment}",
+                                   f"rubato: prove: broken off by {name}\n")
+
+    def interrupt(self, number, awaited, message):
+        train = [*DIGITS[:-1], 4000]
+        words = ["prove", "--kills", 3, "--ranks", 2, "--seed", 5, "--", *train]
+        process = subprocess.Popen(
+            command_line(words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "TMPDIR": str(self.directory)})
+        self.addCleanup(process.kill)
+        end = time.monotonic() + LIMIT
+        while not list(self.directory.glob(awaited)) and time.monotonic() < end:
+            time.sleep(0.01)
+        process.send_signal(number)
+        self.assertEqual(process.communicate(timeout=LIMIT)[1], message)
+        self.assertEqual(process.returncode, 128 + number)
+        self.assertEqual(list(self.directory.glob("rubato-prove-*")), [])
+        self.assertEqual(list(self.directory.glob("ompi.*/*")), [])
 
 
 if __name__ == "__main__":

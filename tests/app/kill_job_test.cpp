@@ -19,10 +19,11 @@ class KillJobTest : public testing::Test {
     const std::string run = directory_.path().string();
     MetricsFollower follower(directory_.path(), 0);
     MpiJob job({.launcher = {"sh", "-c", script, run}, .ranks = kill.ranks, .command = {"true"}});
-    return kill_job(job, kill, follower, directory_.path(), /*patience=*/5);
+    return kill_job(job, kill, follower, directory_.path(), /*patience=*/5, signals_);
   }
 
   runtime::testing::TemporaryDirectory directory_;
+  StopSignals signals_;
 };
 
 const std::string begin = R"(echo '{"type":"context"}' > "$0/metrics.jsonl"; )";
@@ -76,6 +77,16 @@ TEST_F(KillJobTest, AtTheStartNeedsNoUpdate) {
                                         .update = 7,
                                         .delay_seconds = 0.05});
   EXPECT_EQ(killed.end.exit_code, 128 + SIGKILL);
+}
+
+TEST_F(KillJobTest, IsBrokenOffByASignalBeforeTheKill) {
+  ::raise(SIGINT);
+  EXPECT_THROW(kill("sleep 60", {.way = KillWay::launcher}), Interrupted);
+}
+
+TEST_F(KillJobTest, IsBrokenOffByASignalAfterTheKill) {
+  const std::string deaf = "trap '' USR1; " + begin + update(1) + "sleep 0.3; kill -INT $PPID; sleep 60";
+  EXPECT_THROW(kill(deaf, {.way = KillWay::stop}), Interrupted);
 }
 
 TEST_F(KillJobTest, LeavesAPlannedStopAloneAndSeesOneThatCameFirst) {

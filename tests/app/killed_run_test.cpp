@@ -101,7 +101,10 @@ TEST(KilledRun, GivesTheTrainingItsDirectoryAndMoreOptions) {
 TEST(KilledRun, RunsAJobWithItsWordsInTheLog) {
   const runtime::testing::TemporaryDirectory directory;
   const auto log = directory.path() / "log";
-  EXPECT_EQ(run_job({.launcher = {"sh", "-c", "echo said; exit 9"}, .command = {"true"}}, log), 9);
+  StopSignals signals;
+  EXPECT_EQ(
+      run_job({.launcher = {"sh", "-c", "echo said; exit 9"}, .command = {"true"}}, log, signals),
+      9);
   EXPECT_EQ(std::filesystem::file_size(log), 5U);
 }
 

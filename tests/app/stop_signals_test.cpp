@@ -24,6 +24,18 @@ TEST(StopSignals, AreTakenInsteadOfEndingTheProcess) {
   }
 }
 
+TEST(StopSignals, BreakOffWhatRequiresThatNoneHasCome) {
+  StopSignals signals;
+  EXPECT_NO_THROW(signals.require_none());
+  ::raise(SIGTERM);
+  try {
+    signals.require_none();
+    FAIL() << "expected an exception";
+  } catch (const Interrupted& interrupted) {
+    EXPECT_EQ(interrupted.signal(), SIGTERM);
+  }
+}
+
 TEST(StopSignals, KeepTheNameOfTheFirst) {
   StopSignals signals;
   ::raise(SIGHUP);
