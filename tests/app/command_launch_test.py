@@ -44,7 +44,8 @@ class Refusals(CommandTest):
 
     def test_help_needs_nothing(self):
         shown = self.succeed("launch", "--help").output
-        for word in ("launch [options] -- TRAIN OPTIONS\n", "--capacity-trace", "events.jsonl", "floor(devices * MAX"):
+        for word in ("launch [options] -- TRAIN OPTIONS\n", "--capacity-trace",
+                     "events.jsonl", "floor(devices * MAX"):
             self.assertIn(word, shown)
 
 

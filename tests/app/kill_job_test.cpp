@@ -85,7 +85,8 @@ TEST_F(KillJobTest, IsBrokenOffByASignalBeforeTheKill) {
 }
 
 TEST_F(KillJobTest, IsBrokenOffByASignalAfterTheKill) {
-  const std::string deaf = "trap '' USR1; " + begin + update(1) + "sleep 0.3; kill -INT $PPID; sleep 60";
+  const std::string deaf =
+      "trap '' USR1; " + begin + update(1) + "sleep 0.3; kill -INT $PPID; sleep 60";
   EXPECT_THROW(kill(deaf, {.way = KillWay::stop}), Interrupted);
 }
 

@@ -4,8 +4,9 @@ usage: mpirun_stand_in.py DIRECTORY -q -n RANKS [--oversubscribe] PROGRAM train 
 
 DIRECTORY/plan.json lists what each job in turn does: {"updates": N, "exit": CODE} makes N updates
 and ends; without "exit" it goes on until SIGUSR1 asks it to stop, and ends with 75; "deaf" ignores
-that, and "state" writes what is to be its state.json, at the end. After the list every job ends with 0. DIRECTORY/jobs.jsonl gets a line for each job. An update
-is a line in the metrics.jsonl of --out, every 10 ms.
+that, and "state" is what state.json holds at the end. After the list every job ends with 0.
+DIRECTORY/jobs.jsonl gets a line for each job. An update is a line in the metrics.jsonl of --out,
+every 10 ms.
 """
 
 import json

@@ -239,8 +239,8 @@ class Stopping(SupervisorTest):
                 process = self.launch([{"updates": 2, "exit": 75, "state": state}], "--ranks", "1")
                 self.ends_with(process, 75)
                 self.assertEqual(self.events()[-1]["reason"], told)
-                self.assertRegex(process.stderr.read(), rf"stop: .*, {told}\nrubato launch: the same"
-                                                        r" command goes on from there\n\Z")
+                self.assertRegex(process.stderr.read(), rf"stop: .*, {told}\nrubato launch: the"
+                                                        r" same command goes on from there\n\Z")
 
     def test_the_trainings_own_code_for_a_stop_is_one_here_too(self):
         self.write("run/config.ini", "preempt-exit-code = 65\n")

@@ -66,8 +66,8 @@ class OtherHost(CommandTest):
         begin = time.monotonic()
         message = process.communicate(timeout=LIMIT)[1]
         seconds = time.monotonic() - begin
-        print(f"stopped rank: the job was over {seconds:.2f} s after it stopped, with --hang-timeout"
-              f" {HANG_TIMEOUT}")
+        print(f"stopped rank: the job was over {seconds:.2f} s after it stopped, with"
+              f" --hang-timeout {HANG_TIMEOUT}")
         self.assertIn("host1", message)
         self.assertGreater(seconds, HANG_TIMEOUT / 2)
         self.assertLess(seconds, HANG_TIMEOUT + END, message)

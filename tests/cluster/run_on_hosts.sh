@@ -18,7 +18,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/virtual_hosts.sh"
 
-hosts=2 ranks_per_host=1 rate= once=
+hosts=2 ranks_per_host=1 rate='' once=''
 while [[ ${1:-} == --* ]]; do
   case $1 in
     --hosts) hosts=$2 ;;
@@ -72,6 +72,6 @@ if [ "${RUBATO_INSIDE_HOSTS:-}" = 1 ]; then
 else
   check_requirements mpirun ${rate:+tc}
   RUBATO_INSIDE_HOSTS=1 exec unshare --mount --net --pid --mount-proc --fork --kill-child \
-    "$0" --hosts "$hosts" --ranks-per-host "$ranks_per_host" ${rate:+--rate "$rate"} ${once:+--once} \
-    "$@"
+    "$0" --hosts "$hosts" --ranks-per-host "$ranks_per_host" ${rate:+--rate "$rate"} \
+    ${once:+--once} "$@"
 fi
