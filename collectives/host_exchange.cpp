@@ -1,5 +1,5 @@
-// A flight's life: its parts are sent and received (scattering), the part of this host is added up
-// and its results are sent while those of the others come in (gathering), the last sends leave.
+// A bucket's way: the addends of each host's part are sent and those of this host's part received;
+// that part is added up and its results are sent; those of the others are received.
 #include "collectives/host_exchange.hpp"
 
 #include <algorithm>
@@ -19,9 +19,9 @@ constexpr std::size_t part_blocks = 2;
 constexpr std::size_t part_elements = part_blocks * block_elements;
 constexpr std::size_t part_room = part_blocks * packed_room(block_elements);
 
-// Elements under way at once: enough to keep a link of 1 Gbit/s busy for 30 ms without a poll, and
-// no more than its kernel buffers hold.
-constexpr std::size_t elements_under_way = std::size_t{1} << 19;
+// Elements under way at once: enough to keep a link of 1 Gbit/s busy for 40 ms without a poll, and
+// about what the kernel's buffers for a connection hold.
+constexpr std::size_t elements_under_way = std::size_t{1} << 20;
 constexpr std::size_t fewest_flights = 4;
 
 constexpr int addends_tag = 0;
@@ -39,36 +39,34 @@ void for_each_block(const Slice& slice, const Use& use) {
 
 template <class T>
 struct HostExchange<T>::Flight {
-  enum class Stage { idle, scattering, gathering, leaving };
-
-  explicit Flight(std::size_t hosts)
+  explicit Flight(std::size_t other_hosts)
       : own(part_elements),
-        outgoing(hosts * part_room),
-        incoming(hosts * part_room),
-        results(hosts * part_elements),
-        read(hosts) {}
+        outgoing(other_hosts * part_room),
+        incoming(other_hosts * part_room),
+        results(other_hosts * part_elements),
+        unpacked(other_hosts) {}
 
-  std::span<std::byte> outgoing_to(std::size_t host) {
-    return std::span(outgoing).subspan(host * part_room, part_room);
+  // `number` counts the other hosts.
+  std::span<std::byte> outgoing_to(std::size_t number) {
+    return std::span(outgoing).subspan(number * part_room, part_room);
   }
-  std::span<std::byte> incoming_from(std::size_t host) {
-    return std::span(incoming).subspan(host * part_room, part_room);
+  std::span<std::byte> incoming_from(std::size_t number) {
+    return std::span(incoming).subspan(number * part_room, part_room);
   }
-  std::span<float> results_of(std::size_t host, std::size_t size) {
-    return std::span(results).subspan(host * part_elements, size);
+  std::span<float> results_of(std::size_t number, std::size_t size) {
+    return std::span(results).subspan(number * part_elements, size);
   }
 
-  Stage stage = Stage::idle;
   Slice bucket;
   int tag = 0;
   PendingRequests addend_receives;
   PendingRequests result_receives;
   PendingRequests sends;
-  std::vector<T> own;               // this host's addends of its own part
-  std::vector<std::byte> outgoing;  // its addends of each host's part
-  std::vector<std::byte> incoming;  // each host's addends of this host's part
-  std::vector<float> results;       // of each host's part
-  std::vector<std::size_t> read;    // bytes of `incoming` that have been unpacked, of each host's
+  std::vector<T> own;                 // this host's addends of its own part
+  std::vector<std::byte> outgoing;    // its addends of each other host's part
+  std::vector<std::byte> incoming;    // each other host's addends of this host's part
+  std::vector<float> results;         // of each other host's part
+  std::vector<std::size_t> unpacked;  // bytes, of each other host's addends
 };
 
 template <class T>
@@ -77,32 +75,30 @@ HostExchange<T>::HostExchange(const Communicator& across, const Slice& slice, st
       buckets_(buckets_of(slice, early, part_blocks * across.size())),
       sums_(block_elements),
       addends_(block_elements),
-      next_(buckets_.size()),
-      oldest_(buckets_.size()) {
+      started_(buckets_.size()),
+      added_(buckets_.size()),
+      adopted_(buckets_.size()),
+      left_(buckets_.size()) {
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (host != hosts_.rank()) others_.push_back(host);
+  }
   const std::size_t bucket_elements = part_elements * hosts_.size();
   const std::size_t flights = std::max(fewest_flights, elements_under_way / bucket_elements);
   for (std::size_t i = 0; i < std::min(flights, buckets_.size()); ++i) {
-    flights_.push_back(std::make_unique<Flight>(hosts_.size()));
+    flights_.push_back(std::make_unique<Flight>(others_.size()));
   }
 }
 
 template <class T>
 HostExchange<T>::~HostExchange() {
-  for (std::unique_ptr<Flight>& flight : flights_) {
-    if (flight->stage != Flight::Stage::idle) static_cast<void>(flight.release());
-  }
+  if (is_idle()) return;
+  for (std::unique_ptr<Flight>& flight : flights_) static_cast<void>(flight.release());
 }
 
 template <class T>
 void HostExchange<T>::begin(SumUse<T> use) {
   use_ = std::move(use);
-  next_ = 0;
-  oldest_ = 0;
-}
-
-template <class T>
-bool HostExchange<T>::is_done() const noexcept {
-  return oldest_ == buckets_.size();
+  started_ = added_ = adopted_ = left_ = 0;
 }
 
 template <class T>
@@ -113,88 +109,70 @@ Slice HostExchange<T>::part(const Slice& bucket, std::size_t host) const {
 
 template <class T>
 bool HostExchange<T>::poll(const IsReady& is_ready, const NodeSum& node_sum) {
-  bool has_moved = false;
-  while (next_ < buckets_.size() && next_ < oldest_ + flights_.size() &&
-         is_ready(buckets_[next_])) {
-    start(*flights_[next_ % flights_.size()], buckets_[next_], 2 * mpi_int(next_ % (tags / 2)),
-          node_sum);
-    ++next_;
-    has_moved = true;
+  const std::size_t before = started_ + added_ + adopted_ + left_;
+  for (; started_ < buckets_.size() && started_ < left_ + flights_.size() &&
+         is_ready(buckets_[started_]);
+       ++started_) {
+    start(started_, node_sum);
   }
-  for (std::size_t bucket = oldest_; bucket < next_; ++bucket) {
-    has_moved |= carry_on(*flights_[bucket % flights_.size()]);
+  for (; added_ < started_ && flight(added_).addend_receives.are_done(); ++added_) {
+    add_up(flight(added_));
+    send_results(flight(added_));
   }
-  while (oldest_ < next_ && flights_[oldest_ % flights_.size()]->stage == Flight::Stage::idle) {
-    ++oldest_;
+  for (; adopted_ < added_ && flight(adopted_).result_receives.are_done(); ++adopted_) {
+    adopt_results(flight(adopted_));
   }
-  return has_moved;
+  while (left_ < adopted_ && flight(left_).sends.are_done()) ++left_;
+  return started_ + added_ + adopted_ + left_ != before;
 }
 
 template <class T>
-void HostExchange<T>::start(Flight& flight, const Slice& bucket, int tag, const NodeSum& node_sum) {
-  flight.stage = Flight::Stage::scattering;
-  flight.bucket = bucket;
-  flight.tag = tag;
-  const Slice mine = part(bucket, hosts_.rank());
-  for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (host == hosts_.rank()) continue;
+void HostExchange<T>::start(std::size_t bucket, const NodeSum& node_sum) {
+  Flight& f = flight(bucket);
+  f.bucket = buckets_[bucket];
+  f.tag = 2 * mpi_int(bucket % (tags / 2));
+  const Slice mine = part(f.bucket, hosts_.rank());
+  for (std::size_t number = 0; number < others_.size(); ++number) {
+    const std::size_t host = others_[number];
+    const Slice theirs = part(f.bucket, host);
     if (mine.size > 0) {
-      flight.addend_receives.receive(hosts_, host, tag + addends_tag, flight.incoming_from(host));
+      f.addend_receives.receive(hosts_, host, f.tag + addends_tag, f.incoming_from(number));
     }
-    const Slice theirs = part(bucket, host);
     if (theirs.size > 0) {
-      flight.result_receives.receive(hosts_, host, tag + results_tag,
-                                     std::as_writable_bytes(flight.results_of(host, theirs.size)));
+      f.result_receives.receive(hosts_, host, f.tag + results_tag,
+                                std::as_writable_bytes(f.results_of(number, theirs.size)));
     }
   }
-  for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    const Slice theirs = part(bucket, host);
-    if (host == hosts_.rank() || theirs.size == 0) continue;
-    const std::span<std::byte> packed = flight.outgoing_to(host);
+  for (std::size_t number = 0; number < others_.size(); ++number) {
+    const Slice theirs = part(f.bucket, others_[number]);
+    if (theirs.size == 0) continue;
+    const std::span<std::byte> packed = f.outgoing_to(number);
     std::size_t bytes = 0;
     for_each_block(theirs, [&](std::size_t begin, std::size_t size) {
       const std::span<T> block = std::span(sums_).first(size);
       node_sum(begin, block);
       bytes += pack(std::span<const T>(block), packed.data() + bytes);
     });
-    flight.sends.send(hosts_, host, tag + addends_tag, packed.first(bytes));
+    f.sends.send(hosts_, others_[number], f.tag + addends_tag, packed.first(bytes));
   }
   for_each_block(mine, [&](std::size_t begin, std::size_t size) {
-    node_sum(begin, std::span(flight.own).subspan(begin - mine.begin, size));
+    node_sum(begin, std::span(f.own).subspan(begin - mine.begin, size));
   });
-}
-
-template <class T>
-bool HostExchange<T>::carry_on(Flight& flight) {
-  using Stage = typename Flight::Stage;
-  const Stage before = flight.stage;
-  if (flight.stage == Stage::scattering && flight.addend_receives.are_done()) {
-    add_up(flight);
-    send_results(flight);
-    flight.stage = Stage::gathering;
-  }
-  if (flight.stage == Stage::gathering && flight.result_receives.are_done()) {
-    adopt_results(flight);
-    flight.stage = Stage::leaving;
-  }
-  if (flight.stage == Stage::leaving && flight.sends.are_done()) flight.stage = Stage::idle;
-  return flight.stage != before;
 }
 
 template <class T>
 void HostExchange<T>::add_up(Flight& flight) {
   const Slice mine = part(flight.bucket, hosts_.rank());
-  std::ranges::fill(flight.read, 0);
+  std::ranges::fill(flight.unpacked, 0);
   for_each_block(mine, [&](std::size_t begin, std::size_t size) {
     const std::span<T> sums = std::span(sums_).first(size);
-    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    for (std::size_t host = 0, number = 0; host < hosts_.size(); ++host) {
       const std::span<T> addends = std::span(host == 0 ? sums_ : addends_).first(size);
       if (host == hosts_.rank()) {
-        const auto own = flight.own.begin() + static_cast<std::ptrdiff_t>(begin - mine.begin);
-        std::copy_n(own, size, addends.begin());
+        std::ranges::copy(std::span(flight.own).subspan(begin - mine.begin, size), addends.begin());
       } else {
-        std::size_t& read = flight.read[host];
-        read += unpack(flight.incoming_from(host).data() + read, addends);
+        std::size_t& unpacked = flight.unpacked[number];
+        unpacked += unpack(flight.incoming_from(number++).data() + unpacked, addends);
       }
       if (host > 0) add_to(sums.data(), addends.data(), size);
     }
@@ -206,19 +184,17 @@ template <class T>
 void HostExchange<T>::send_results(Flight& flight) {
   const Slice mine = part(flight.bucket, hosts_.rank());
   if (mine.size == 0) return;
-  for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (host == hosts_.rank()) continue;
-    flight.sends.send(hosts_, host, flight.tag + results_tag,
-                      std::as_bytes(use_.results.subspan(mine.begin, mine.size)));
+  const std::span<const float> results = use_.results.subspan(mine.begin, mine.size);
+  for (const std::size_t host : others_) {
+    flight.sends.send(hosts_, host, flight.tag + results_tag, std::as_bytes(results));
   }
 }
 
 template <class T>
 void HostExchange<T>::adopt_results(Flight& flight) {
-  for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (host == hosts_.rank()) continue;
-    const Slice theirs = part(flight.bucket, host);
-    const std::span<const float> results = flight.results_of(host, theirs.size);
+  for (std::size_t number = 0; number < others_.size(); ++number) {
+    const Slice theirs = part(flight.bucket, others_[number]);
+    const std::span<const float> results = flight.results_of(number, theirs.size);
     for_each_block(theirs, [&](std::size_t begin, std::size_t size) {
       use_.adopt(begin, results.subspan(begin - theirs.begin, size));
     });

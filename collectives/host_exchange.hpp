@@ -51,29 +51,35 @@ class HostExchange {
 
   // A new sum, after the last one is done. `use` is kept.
   void begin(SumUse<T> use);
-  // Starts buckets whose addends are ready, in order, and carries on those under way. Returns
-  // whether anything has moved.
+  // Starts buckets whose addends are ready, and carries on those under way. Returns whether
+  // anything has moved.
   bool poll(const IsReady& is_ready, const NodeSum& node_sum);
-  bool is_done() const noexcept;
+  bool is_done() const noexcept { return left_ == buckets_.size(); }
+  bool is_idle() const noexcept { return left_ == started_; }  // nothing is under way
 
  private:
   struct Flight;  // a bucket under way
 
+  Flight& flight(std::size_t bucket) { return *flights_[bucket % flights_.size()]; }
   Slice part(const Slice& bucket, std::size_t host) const;
-  void start(Flight& flight, const Slice& bucket, int tag, const NodeSum& node_sum);
-  bool carry_on(Flight& flight);
+  void start(std::size_t bucket, const NodeSum& node_sum);
   void add_up(Flight& flight);
   void send_results(Flight& flight);
   void adopt_results(Flight& flight);
 
   Communicator hosts_;
+  std::vector<std::size_t> others_;  // all hosts but this one
   std::vector<Slice> buckets_;
   std::vector<std::unique_ptr<Flight>> flights_;  // bucket b uses flight b % size
   std::vector<T> sums_;                           // of one block
   std::vector<T> addends_;
   SumUse<T> use_;
-  std::size_t next_;    // bucket to start
-  std::size_t oldest_;  // bucket that may still be under way
+  // How many buckets have come so far. All hosts take them in the same order, and messages between
+  // two hosts keep theirs, so that only the first that has not come so far need be asked about.
+  std::size_t started_;
+  std::size_t added_;    // addends have come, results have been sent
+  std::size_t adopted_;  // results have come
+  std::size_t left_;     // all messages have left
 };
 
 }  // namespace rubato::collectives

@@ -8,13 +8,14 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
 namespace rubato::collectives {
 namespace {
 
-constexpr std::uint64_t infinity_bits = 0x7ff0000000000000;
+constexpr std::int64_t infinity_bits = 0x7ff0000000000000;
 constexpr int integer_bits = 47;  // without the sign: 6 bytes
 constexpr std::size_t most_bytes = 6;
 
@@ -23,10 +24,13 @@ struct Header {
   std::uint64_t bytes_each = sizeof(double);  // 0: all are zero; 8: as they are
 };
 
-std::uint64_t largest_magnitude(std::span<const double> values) {
-  std::uint64_t largest = 0;
+// Signed, because AVX2 compares only such integers.
+std::int64_t largest_magnitude(std::span<const double> values) {
+  std::int64_t largest = 0;
   for (const double value : values) {
-    largest = std::max(largest, std::bit_cast<std::uint64_t>(value) & ~(std::uint64_t{1} << 63));
+    const std::int64_t magnitude =
+        std::bit_cast<std::int64_t>(value) & std::numeric_limits<std::int64_t>::max();
+    largest = magnitude > largest ? magnitude : largest;
   }
   return largest;
 }
@@ -48,7 +52,7 @@ std::optional<std::uint64_t> used_bits(std::span<const double> values, double co
 }
 
 Header header_for(std::span<const double> values) {
-  const std::uint64_t largest = largest_magnitude(values);
+  const std::int64_t largest = largest_magnitude(values);
   if (largest == 0) return {.constant = 0, .bytes_each = 0};
   const int exponent = static_cast<int>(largest >> 52) - 1022;  // |x| < 2^exponent
   if (largest >= infinity_bits || std::abs(exponent) > 900) return {};

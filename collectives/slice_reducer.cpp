@@ -97,8 +97,7 @@ class HostsReducer final : public SliceReducer<T> {
 
   void finished_from(std::size_t from) override {
     marks_.reach(early_ - std::min(from, early_));
-    while (exchange_ && poll()) {
-    }
+    if (exchange_) drain();
   }
 
   void reduce() override {
@@ -116,6 +115,15 @@ class HostsReducer final : public SliceReducer<T> {
 
  private:
   std::size_t last_step() const { return early_ + 1; }
+
+  // MPI takes about one message from the kernel each time that it is asked.
+  void drain() {
+    constexpr std::size_t patience = 4;  // times that nothing has come
+    for (std::size_t in_vain = 0; in_vain < patience; ++in_vain) {
+      if (poll()) in_vain = 0;
+      if (exchange_->is_idle()) return;
+    }
+  }
 
   bool is_ready(const Slice& bucket) const {
     const bool is_early = bucket.end() <= early_;
