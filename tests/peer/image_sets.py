@@ -1,7 +1,7 @@
 """Image data read without Rubato: what its own readers deliver is compared with this.
 
 A set is standardised with the constants that Rubato documents for it: (x * scale - mean) /
-deviation. Images are N x 1 x H x W.
+deviation. Images are N x C x H x W.
 """
 
 import dataclasses
@@ -9,6 +9,7 @@ import gzip
 import pathlib
 import struct
 
+import h5py
 import numpy
 
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")  # of dataset-fashion-mnist
@@ -26,7 +27,8 @@ class ImageSet:
     def standardised(self, scale, mean, deviation):
         def apply(images):
             by = numpy.float32
-            return (images.astype(by) * by(scale) - by(mean)) / by(deviation)
+            return ((images.astype(by) * by(scale) - numpy.asarray(mean, by))
+                    / numpy.asarray(deviation, by))
 
         return dataclasses.replace(self, train_images=apply(self.train_images),
                                    test_images=apply(self.test_images))
@@ -49,6 +51,30 @@ def enlarged_digits(directory):
     raw = read_idx_set(f"idx:{directory}", directory)
     pixels = raw.train_images.astype(numpy.float64) / 255
     return raw.standardised(1 / 255, pixels.mean(), pixels.std())
+
+
+def coloured_digits(directory, scale=4):
+    """The digits at 32 x 32 in three channels, the size of CIFAR's images, as an HDF5 file.
+
+    Each channel has its own noise: in flat areas all pixels would be equal, and so would the values
+    that ReLUs compare.
+    """
+    def coloured(images):
+        blocks = numpy.kron(images * 10, numpy.ones((1, 1, scale, scale), dtype=numpy.uint8))
+        channels = numpy.concatenate([blocks, 160 - blocks, numpy.roll(blocks, 5, 2)], axis=1)
+        noise = numpy.random.default_rng(1).integers(0, 64, channels.shape, dtype=numpy.uint8)
+        return channels + noise
+
+    small = raw_digits()
+    raw = dataclasses.replace(small, spec=f"hdf5:{directory}/digits.h5",
+                              train_images=coloured(small.train_images),
+                              test_images=coloured(small.test_images))
+    with h5py.File(pathlib.Path(directory) / "digits.h5", "w") as file:
+        file["train/images"], file["train/labels"] = raw.train_images, raw.train_labels
+        file["test/images"], file["test/labels"] = raw.test_images, raw.test_labels
+    pixels = raw.train_images.astype(numpy.float64) / 255
+    return raw.standardised(1 / 255, pixels.mean((0, 2, 3), keepdims=True),
+                            pixels.std((0, 2, 3), keepdims=True))
 
 
 def raw_digits():

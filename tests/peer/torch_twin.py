@@ -26,7 +26,7 @@ class TorchTwin:
         torch.manual_seed(0)
         torch.set_num_threads(1)
         self.images = images
-        self.model = make_model(spec, images.train_images[0].size)
+        self.model = make_model(spec, images.train_images[0])
         self.norms = {name: layer for name, layer in self.model.named_modules()
                       if isinstance(layer, torch.nn.BatchNorm2d)}
         self.model.double()
