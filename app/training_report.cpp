@@ -40,6 +40,7 @@ void TrainingTable::begin(const runtime::RunFacts& facts) {
   has_tests_ = facts.test_samples > 0;
   total_updates_ = facts.total_updates;
   first_update_ = facts.first_update;
+  ranks_ = facts.ranks;
   out_ << facts.model << ", " << facts.parameters << " parameters; " << facts.training_samples
        << " training samples, "
        << (has_tests_ ? std::to_string(facts.test_samples) + " test samples" : "no test set")
@@ -72,8 +73,14 @@ void TrainingTable::end(const runtime::RunEnd& end) {
   out_ << end.reason << ": " << end.updates << (end.updates == 1 ? " update" : " updates");
   if (first_update_ > 0) out_ << ", " << end.updates - first_update_ << " of them now,";
   out_ << " in " << fixed(end.seconds, 2) << " s, " << fixed(end.samples_per_second, 0)
-       << " samples/s\n"
-       << std::flush;
+       << " samples/s";
+  if (ranks_ > 1) out_ << ", waiting " << fixed(100 * end.waiting_share, 1) << " %";
+  out_ << '\n';
+  if (const auto& slow = end.slow_rank) {
+    out_ << "rank " << slow->rank << " on " << slow->host << " is slow: a minibatch takes it "
+         << fixed(slow->ratio, 1) << " times as long as the others (median)\n";
+  }
+  out_ << std::flush;
 }
 
 void TrainingTable::print_row(const runtime::StepReport& report,
@@ -124,7 +131,8 @@ void TrainingJson::update(const runtime::StepReport& report) {
                                   {"gain", report.gain},
                                   {"loss", report.loss},
                                   {"accuracy", report.accuracy},
-                                  {"seconds", report.seconds}});
+                                  {"seconds", report.seconds},
+                                  {"imbalance", report.imbalance}});
 }
 
 void TrainingJson::evaluation(const runtime::EvaluationReport& report) {
@@ -142,7 +150,12 @@ void TrainingJson::end(const runtime::RunEnd& end) {
   document_["end"] = {{"reason", end.reason},
                       {"updates", end.updates},
                       {"seconds", end.seconds},
-                      {"samples_per_second", end.samples_per_second}};
+                      {"samples_per_second", end.samples_per_second},
+                      {"waiting_share", end.waiting_share}};
+  if (const auto& slow = end.slow_rank) {
+    document_["end"]["slow_rank"] = {
+        {"rank", slow->rank}, {"host", slow->host}, {"ratio", slow->ratio}};
+  }
   before_printing_();
   out_ << document_.dump(2) << '\n' << std::flush;
 }

@@ -37,6 +37,7 @@ class TrainingTable final : public runtime::RunLog {
   bool has_tests_ = false;
   std::optional<std::uint64_t> total_updates_;
   std::uint64_t first_update_ = 0;
+  std::uint64_t ranks_ = 1;
   runtime::StepReport last_;
   SampleRate rate_;
 };

@@ -129,11 +129,16 @@ void MetricsFile::warning(const std::string& sentence) {
 }
 
 void MetricsFile::end(const RunEnd& end) {
-  lines_.append(text_of({{"type", "end"},
-                         {"reason", end.reason},
-                         {"updates", end.updates},
-                         {"seconds", end.seconds},
-                         {"samples_per_second", end.samples_per_second}}));
+  Json line{{"type", "end"},
+            {"reason", end.reason},
+            {"updates", end.updates},
+            {"seconds", end.seconds},
+            {"samples_per_second", end.samples_per_second},
+            {"waiting_share", end.waiting_share}};
+  if (const auto& slow = end.slow_rank) {
+    line["slow_rank"] = {{"rank", slow->rank}, {"host", slow->host}, {"ratio", slow->ratio}};
+  }
+  lines_.append(text_of(line));
   lines_.finish();
 }
 

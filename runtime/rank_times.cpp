@@ -67,6 +67,7 @@ void SubstepTimer::take(bool is_whole) {
 
 void WaitingTotals::add(std::span<const RankTime> times, double update_seconds) {
   const Busy ranks = busy(times);
+  ++updates_;
   waited_ += ranks.most - ranks.mean;
   seconds_ += update_seconds;
   for (std::size_t rank = 0; rank < times.size(); ++rank) {
@@ -78,6 +79,7 @@ void WaitingTotals::add(std::span<const RankTime> times, double update_seconds) 
 double WaitingTotals::share() const { return seconds_ > 0 ? waited_ / seconds_ : 0; }
 
 std::optional<WaitingTotals::SlowRank> WaitingTotals::slow_rank() const {
+  if (updates_ < telling_updates || seconds_ < telling_seconds) return std::nullopt;
   std::vector<double> seconds;
   for (const RankTime& whole : wholes_) {
     const bool has_run = whole.whole_minibatches > 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -63,10 +64,11 @@ class WaitingTotals {
   // Of the updates' time, the mean share that a rank spent waiting for the rank whose substeps took
   // longest.
   double share() const;
-  // The slowest rank, where it stands out (straggler.hpp).
+  // The slowest rank, where it stands out, and the run was long enough to tell (straggler.hpp).
   std::optional<SlowRank> slow_rank() const;
 
  private:
+  std::uint64_t updates_ = 0;
   double waited_ = 0;
   double seconds_ = 0;
   std::vector<RankTime> wholes_;  // of each rank, over all updates

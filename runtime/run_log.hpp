@@ -1,6 +1,7 @@
 // Who hears of a run's progress: the metrics file, the progress line. Rank 0 only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,12 +37,21 @@ struct CheckpointReport {
   double write_seconds = 0;
 };
 
+// A rank that held the others up.
+struct SlowRank {
+  std::size_t rank = 0;
+  std::string host;
+  double ratio = 0;  // of its time for a minibatch to the others' median
+};
+
 struct RunEnd {
   std::string reason;        // "done", "progress reached", "stopped by SIGUSR1"
   bool was_stopped = false;  // before its end; what is there to go on with is on disk
   std::uint64_t updates = 0;
   double seconds = 0;  // training alone, without evaluations
   double samples_per_second = 0;
+  double waiting_share = 0;  // of the seconds: what ranks waited for the slowest (rank_times.hpp)
+  std::optional<SlowRank> slow_rank = {};  // if one stands out
 };
 
 class RunLog {

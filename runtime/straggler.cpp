@@ -8,8 +8,6 @@ namespace rubato::runtime {
 
 namespace {
 
-constexpr std::uint64_t window_updates = 20;
-constexpr double window_seconds = 1;
 constexpr double recovered = 1.25;
 
 double seconds_per_minibatch(const Pulse& begin, const Pulse& end) {
@@ -45,7 +43,7 @@ std::optional<Straggler> StragglerSearch::look(std::span<const Pulse> pulses, do
     updates = std::min(updates, pulses[i].update - begin_[i].update);
     times.push_back(seconds_per_minibatch(begin_[i], pulses[i]));
   }
-  if (updates < window_updates || time - begin_time_ < window_seconds) return std::nullopt;
+  if (updates < telling_updates || time - begin_time_ < telling_seconds) return std::nullopt;
   begin_window(pulses, time);
 
   const std::vector<double> ratios = ratios_to_others(times);

@@ -25,6 +25,9 @@ struct Straggler {
 // there is nothing to compare.
 std::vector<double> ratios_to_others(std::span<const double> seconds_per_minibatch);
 inline constexpr double straggling = 1.5;  // more than that many times
+// Before that nothing is said of a rank.
+inline constexpr std::uint64_t telling_updates = 20;
+inline constexpr double telling_seconds = 1;
 
 class StragglerSearch {
  public:

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "collectives/agreement.hpp"
+#include "collectives/host_name.hpp"
 #include "data/errors.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/run_context.hpp"
@@ -41,7 +42,8 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
       explain_(explain),
       directory_(std::move(opened.directory)),
       topology_(world),
-      heartbeat_(topology_) {
+      heartbeat_(topology_),
+      waiting_(topology_.all().size()) {
   if (options_.watchdog) watchdog_.emplace(heartbeat_, topology_, *options_.watchdog);
   collectives::agree(
       topology_.all(), [this] { take_inputs(); }, explain_);
@@ -168,6 +170,7 @@ RunEnd Trainer::train(RunOutput& output) {
     const std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
     const StepReport report =
         step_->run(*update, upcoming ? &*upcoming : nullptr, static_cast<std::uint64_t>(wish()));
+    if (end.seconds > 0) waiting_.add(report.rank_times, report.seconds);  // not the first one
     end.seconds += report.seconds;
     cursor_ = update->end;
     output.update(report);
@@ -194,6 +197,11 @@ RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_befo
   end.updates = cursor_.update;
   end.samples_per_second =
       static_cast<double>(cursor_.samples - samples_before) / std::max(end.seconds, 1e-9);
+  end.waiting_share = waiting_.share();
+  const std::vector<std::string> hosts = topology_.all().gather(collectives::host_name());
+  if (const auto slow = waiting_.slow_rank()) {
+    end.slow_rank = SlowRank{slow->rank, hosts[slow->rank], slow->ratio};
+  }
   require_same_weights(*replica_, topology_, cursor_.update);
   heartbeat_.beat(cursor_.update,
                   topology_.all().rank() == 0 ? Phase::writing_checkpoint : Phase::ending);

@@ -16,6 +16,7 @@
 #include "optim/gradient_sync.hpp"
 #include "runtime/evaluator.hpp"
 #include "runtime/heartbeat.hpp"
+#include "runtime/rank_times.hpp"
 #include "runtime/replica.hpp"
 #include "runtime/run_directory.hpp"
 #include "runtime/run_options.hpp"
@@ -94,6 +95,7 @@ class Trainer {
   data::Cursor cursor_;
   bool was_finished_ = false;
   int skipped_in_a_row_ = 0;
+  WaitingTotals waiting_;
 };
 
 }  // namespace rubato::runtime

@@ -66,7 +66,8 @@ class Output(TrainTest):
         for ranks in (1, 2, 3):
             lines = self.succeed(*RUN, "--log-every", 10, ranks=ranks).output.splitlines()
             self.assertRegex(lines[0], rf"; {ranks} rank{'s' if ranks > 1 else ''}$")
-            self.assertRegex(lines[-1], r"^done: 47 updates in \d+\.\d\d s, \d+ samples/s$")
+            self.assertRegex(lines[-1], r"^done: 47 updates in \d+\.\d\d s, \d+ samples/s"
+                             + (r", waiting \d+\.\d %$" if ranks > 1 else "$"))
             widths = {len(line) for line in lines[1:-1]}
             self.assertEqual(len(widths), 1, lines)
             tables[ranks] = [line.rsplit(maxsplit=1)[0] for line in lines[1:-1]]

@@ -75,7 +75,11 @@ TEST(TrainingTable, HasARowForEachEvaluation) {
   log.table.begin(facts(359));
   for (std::uint64_t number = 1; number <= 4; ++number) log.table.update(step(number));
   log.table.evaluation(evaluation(4));
-  log.table.end({.reason = "done", .updates = 4, .seconds = 2, .samples_per_second = 200});
+  log.table.end({.reason = "done",
+                 .updates = 4,
+                 .seconds = 2,
+                 .samples_per_second = 200,
+                 .waiting_share = 0.1234});
   const std::vector<std::string> expected{
       "mlp:64, 4810 parameters; 1438 training samples, 359 test samples; reference batch 32; "
       "2 ranks",
@@ -83,7 +87,7 @@ TEST(TrainingTable, HasARowForEachEvaluation) {
       "  samples/s",
       "        4    1.00     100       0.3    1.500        6.0    0.7500     0.5000   96.25 %"
       "        200",
-      "done: 4 updates in 2.00 s, 200 samples/s"};
+      "done: 4 updates in 2.00 s, 200 samples/s, waiting 12.3 %"};
   EXPECT_EQ(log.lines(), expected);
   EXPECT_EQ(log.cleared, 2);  // once for the row, once for the last line
 }
@@ -183,6 +187,24 @@ TEST(TrainingTable, CountsOneUpdateInTheSingular) {
   EXPECT_THAT(log.out.str(), StartsWith("progress reached: 1 update in 0.00 s, "));
 }
 
+TEST(TrainingTable, NamesTheRankThatTheOthersWaitedFor) {
+  Table log;
+  log.table.begin(facts(0));
+  log.table.end({.reason = "done", .updates = 4, .slow_rank = {{1, "node7", 2.04}}});
+  EXPECT_EQ(log.lines().back(),
+            "rank 1 on node7 is slow: a minibatch takes it 2.0 times as long as the others "
+            "(median)");
+}
+
+TEST(TrainingTable, SaysNothingOfWaitingWhereOneRankTrains) {
+  Table log;
+  auto alone = facts(0);
+  alone.ranks = 1;
+  log.table.begin(alone);
+  log.table.end({.reason = "done", .updates = 4});
+  EXPECT_THAT(log.lines().back(), testing::EndsWith(" samples/s"));
+}
+
 nlohmann::json document(std::optional<std::uint64_t> log_every) {
   std::ostringstream out;
   TrainingJson json(out, log_every, [] {});
@@ -190,7 +212,12 @@ nlohmann::json document(std::optional<std::uint64_t> log_every) {
   for (std::uint64_t number = 1; number <= 4; ++number) json.update(step(number));
   json.evaluation(evaluation(4));
   EXPECT_EQ(out.str(), "");  // nothing before the end
-  json.end({.reason = "done", .updates = 4, .seconds = 2, .samples_per_second = 200});
+  json.end({.reason = "done",
+            .updates = 4,
+            .seconds = 2,
+            .samples_per_second = 200,
+            .waiting_share = 0.25,
+            .slow_rank = {{1, "node7", 2.5}}});
   return nlohmann::json::parse(out.str());
 }
 
@@ -211,6 +238,9 @@ TEST(TrainingJson, IsOneDocumentOfTheSameFacts) {
                                                    {"accuracy", 0.9625}}));
   EXPECT_EQ(run["end"]["reason"], "done");
   EXPECT_EQ(run["end"]["samples_per_second"], 200);
+  EXPECT_EQ(run["end"]["waiting_share"], 0.25);
+  EXPECT_EQ(run["end"]["slow_rank"],
+            (nlohmann::json{{"rank", 1}, {"host", "node7"}, {"ratio", 2.5}}));
   EXPECT_FALSE(run.contains("updates"));
 }
 
@@ -221,6 +251,7 @@ TEST(TrainingJson, HasUpdatesWhereTheyAreAskedFor) {
   EXPECT_EQ(updates[0]["epoch"], 0.75);
   EXPECT_EQ(updates[0]["loss"], 0.75);
   EXPECT_EQ(updates[0]["seconds"], 0.5);
+  EXPECT_EQ(updates[0]["imbalance"], 0.0);
   EXPECT_TRUE(document(5)["updates"].empty());
 }
 

@@ -41,7 +41,12 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
     metrics.begin(facts);
     metrics.update(step);
     metrics.evaluation({.update = 3, .epoch = 0.5, .loss = 1.25, .accuracy = 0.75, .samples = 10});
-    metrics.end({.reason = "done", .updates = 3, .seconds = 2, .samples_per_second = 144});
+    metrics.end({.reason = "done",
+                 .updates = 3,
+                 .seconds = 2,
+                 .samples_per_second = 144,
+                 .waiting_share = 0.125,
+                 .slow_rank = {{1, "b", 3}}});
   }
   const auto lines = lines_of(file);
   ASSERT_EQ(lines.size(), 4U);
@@ -61,6 +66,8 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   EXPECT_EQ(lines[2]["accuracy"], 0.75);
   EXPECT_EQ(lines[3]["type"], "end");
   EXPECT_EQ(lines[3]["reason"], "done");
+  EXPECT_EQ(lines[3]["waiting_share"], 0.125);
+  EXPECT_EQ(lines[3]["slow_rank"]["host"], "b");
 }
 
 TEST(MetricsFile, ASkippedUpdateSaysWhy) {
