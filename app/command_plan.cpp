@@ -22,7 +22,7 @@ OptionTable plan_table() {
                      .group = "Ranks",
                      .description = "how many carry the run (required)"});
   for (const auto& option : plan_options()) options.push_back(option);
-  for (const auto& option : order_options()) options.push_back(option);
+  for (const auto& option : order_options(/*measures_ranks=*/false)) options.push_back(option);
   options.push_back({.name = "format",
                      .kind = OptionKind::choice,
                      .default_value = "text",

@@ -58,9 +58,9 @@ std::vector<Option> plan_options() {
   };
 }
 
-std::vector<Option> order_options() {
+std::vector<Option> order_options(bool measures_ranks) {
   const std::string group = "Order";
-  return {
+  std::vector<Option> options{
       {.name = "seed",
        .kind = OptionKind::integer,
        .default_value = "42",
@@ -83,6 +83,11 @@ std::vector<Option> order_options() {
        .choices = {"blocked", "strided"},
        .may_change = true},
   };
+  if (measures_ranks) {
+    options.back().description += "; balanced: the faster a rank is found to be, the more";
+    options.back().choices.emplace_back("balanced");
+  }
+  return options;
 }
 
 std::vector<std::vector<std::string>> plan_alternatives() {

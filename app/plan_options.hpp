@@ -13,8 +13,9 @@ namespace rubato::app {
 
 // --minibatch --trace --batch-size --epochs --updates --trace-end --epoch-end
 std::vector<Option> plan_options();
-// --seed --order --assignment: which samples, and which rank runs them.
-std::vector<Option> order_options();
+// --seed --order --assignment: which samples, and which rank runs them. Only a run that measures
+// its ranks can balance them.
+std::vector<Option> order_options(bool measures_ranks);
 // The sets of plan_options() that exclude each other.
 std::vector<std::vector<std::string>> plan_alternatives();
 

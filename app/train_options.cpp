@@ -220,7 +220,7 @@ OptionTable train_table() {
                     .description = "end when the progress (the sum of the gains) reaches T",
                     .may_change = true}});
   append(options, learning_options());
-  append(options, order_options());
+  append(options, order_options(/*measures_ranks=*/true));
   append(options, execution_options());
   append(options, output_options());
   append(options, checkpoint_options());

@@ -16,7 +16,7 @@ using testing::ThrowsMessage;
 Options parsed(const std::vector<std::string>& arguments) {
   auto options = size_options();
   for (const auto& option : plan_options()) options.push_back(option);
-  for (const auto& option : order_options()) options.push_back(option);
+  for (const auto& option : order_options(/*measures_ranks=*/false)) options.push_back(option);
   OptionTable::About about{.command = "plan"};
   about.alternatives = plan_alternatives();
   return OptionTable(about, options).parse(arguments);

@@ -51,7 +51,8 @@ class ResumeTest(CommandTest):
 class Continuation(ResumeTest):
     def test_on_other_ranks_and_without_repeating_an_option_gives_the_same_run(self):
         self.succeed(*RUN, "--out", "straight", ranks=1)
-        self.stop(13, *RUN, "--out", "run", "--resume", ranks=3)  # there is nothing to resume yet
+        self.stop(13, *RUN, "--out", "run", "--resume", "--assignment", "balanced",
+                  ranks=3)  # there is nothing to resume yet
         (self.directory / "trace.csv").unlink()  # the run has a copy
         stopped = self.stop(29, *RESUME, ranks=1)
         self.assertEqual(stopped.message.splitlines()[-1],
