@@ -159,6 +159,7 @@ void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.allreduce = collectives::allreduce_algorithm(options.text("allreduce"));
   if (options.flag("shadow-rates")) run.shadow_rules = optim::rule_names();
   if (const auto output = options.text_if("out")) run.output = *output;
+  if (const auto file = options.text_if("timeline")) run.timeline = *file;
   run.output_mode = output_mode(options);
   run.accepts_other_kernels = options.flag("allow-other-kernels");
   run.skips_nonfinite = options.text("on-nonfinite") == "skip";

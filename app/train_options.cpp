@@ -114,6 +114,12 @@ std::vector<Option> output_options() {
        .group = group,
        .description = "report every N-th update too, not the ends of epochs only",
        .is_recorded = false},
+      {.name = "timeline",
+       .value_name = "FILE.json",
+       .group = group,
+       .description = "write there, at the end, what every rank did when, for ui.perfetto.dev; of a"
+                      " long run its last updates",
+       .is_recorded = false},
       {.name = "progress",
        .kind = OptionKind::choice,
        .default_value = "auto",

@@ -89,7 +89,8 @@ void CheckpointWriter::State::write() {
   const double encode_seconds = seconds_since(start);
   store.commit(update, image, before_placing);
   const std::scoped_lock lock(mutex);
-  timing = Timing{update, image.size(), encode_seconds, seconds_since(start) - encode_seconds};
+  timing =
+      Timing{update, image.size(), start, encode_seconds, seconds_since(start) - encode_seconds};
 }
 
 CheckpointWriter::CheckpointWriter(CheckpointStore store, std::function<void()> before_placing)

@@ -11,6 +11,7 @@
 // was on disk stays there, and training can go on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +28,7 @@ class CheckpointWriter {
   struct Timing {
     std::uint64_t update = 0;
     std::uint64_t bytes = 0;
+    std::chrono::steady_clock::time_point begin = {};
     double encode_seconds = 0;
     double write_seconds = 0;  // until it is durable and older ones are removed
   };

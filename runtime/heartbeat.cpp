@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 
+#include "runtime/timeline.hpp"
+
 namespace rubato::runtime {
 
 namespace {
@@ -19,6 +21,10 @@ constexpr std::array<const char*, 10> phase_names{
 
 void increase(Count& count, std::uint64_t by) noexcept {
   count.store(count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
+std::int64_t nanoseconds(std::chrono::steady_clock::time_point time) noexcept {
+  return std::chrono::nanoseconds(time.time_since_epoch()).count();
 }
 
 std::uint64_t value(const Count& count) noexcept { return count.load(std::memory_order_relaxed); }
@@ -58,11 +64,19 @@ void Heartbeat::beat(std::uint64_t update, Phase phase) noexcept {
     increase(mine_->computing_nanoseconds, static_cast<std::uint64_t>(spent.count()));
     increase(mine_->minibatches, 1);
   }
+  update_ = update;
   phase_ = phase;
   phase_begin_ = now;
+  if (timeline_ != nullptr) timeline_->enter(nanoseconds(now), update, phase);
   mine_->position.store(update << 8U | static_cast<std::uint64_t>(phase),
                         std::memory_order_relaxed);
   increase(mine_->beats, 1);
+}
+
+void Heartbeat::record_into(Timeline* timeline) noexcept {
+  timeline_ = timeline;
+  if (timeline_ == nullptr) return;
+  timeline_->enter(nanoseconds(std::chrono::steady_clock::now()), update_, phase_);
 }
 
 void Heartbeat::tick() noexcept { increase(mine_->watch_ticks, 1); }

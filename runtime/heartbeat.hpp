@@ -43,6 +43,8 @@ struct Pulse {
   double computing_seconds = 0;   // on them
 };
 
+class Timeline;
+
 class Heartbeat {
  public:
   explicit Heartbeat(const collectives::Topology& topology);  // collective over all ranks
@@ -50,6 +52,8 @@ class Heartbeat {
   // This rank is now in this phase of this update. Called again in a long phase, it says that the
   // rank moves.
   void beat(std::uint64_t update, Phase phase) noexcept;
+  // Keeps the phases as they are entered, from this one on; nullptr: no more. It must outlive that.
+  void record_into(Timeline* timeline) noexcept;
   void tick() noexcept;  // this rank's watchdog lives; from its thread
 
   std::size_t ranks() const noexcept { return ranks_; }          // of this node
@@ -66,6 +70,8 @@ class Heartbeat {
   std::size_t ranks_;
   std::size_t node_rank_;
   Slot* mine_;
+  Timeline* timeline_ = nullptr;
+  std::uint64_t update_ = 0;
   Phase phase_ = Phase::starting;
   std::chrono::steady_clock::time_point phase_begin_;
 };

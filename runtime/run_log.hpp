@@ -1,6 +1,7 @@
 // Who hears of a run's progress: the metrics file, the progress line. Rank 0 only.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,7 @@ struct CheckpointReport {
   double stall_seconds = 0;   // for which training stood still: the copy of the state
   double encode_seconds = 0;  // beside the training
   double write_seconds = 0;
+  std::chrono::steady_clock::time_point begin = {};  // of the encoding
 };
 
 // A rank that held the others up.

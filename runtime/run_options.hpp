@@ -66,7 +66,8 @@ struct RunOptions {
   std::optional<double> max_seconds;          // stop then
   const StopRequest* stop_request = nullptr;  // signals that stop the run; must outlive it
   std::optional<WatchdogOptions> watchdog;
-  std::string configuration;  // the text of DIR/config.ini
+  std::optional<std::filesystem::path> timeline;  // what every rank did when, as a file
+  std::string configuration;                      // the text of DIR/config.ini
 };
 
 }  // namespace rubato::runtime

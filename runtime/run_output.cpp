@@ -78,13 +78,17 @@ void RunOutput::evaluation(const EvaluationReport& report) {
   tell([&](RunLog& log) { log.evaluation(report); });
 }
 
-void RunOutput::checkpoint_if_due(const StateParts& parts) {
-  if (directory_ == nullptr || last_submitted_ == parts.cursor.update) return;
+bool RunOutput::is_checkpoint_due(const data::Cursor& cursor) const {
+  if (directory_ == nullptr || last_submitted_ == cursor.update) return false;
   const bool is_due = options_.checkpoint_every
-                          ? parts.cursor.update % *options_.checkpoint_every == 0
+                          ? cursor.update % *options_.checkpoint_every == 0
                           : seconds_since(last_checkpoint_) >= checkpoint_seconds;
+  return is_due || !last_submitted_;
+}
+
+void RunOutput::checkpoint(const StateParts& parts) {
   // Weights that are not finite end the run in the next update: the last good checkpoint stays.
-  if ((is_due || !last_submitted_) && has_finite_weights(parts.replica)) submit(parts);
+  if (has_finite_weights(parts.replica)) submit(parts);
 }
 
 void RunOutput::checkpoint_now(const StateParts& parts) {
@@ -126,7 +130,8 @@ void RunOutput::report_writes() {
                                 .bytes = timing->bytes,
                                 .stall_seconds = last_stall_seconds_,
                                 .encode_seconds = timing->encode_seconds,
-                                .write_seconds = timing->write_seconds};
+                                .write_seconds = timing->write_seconds,
+                                .begin = timing->begin};
   tell([&](RunLog& log) { log.checkpoint(report); });
 }
 

@@ -39,9 +39,10 @@ class RunOutput {
   void update(const StepReport& report);
   void evaluation(const EvaluationReport& report);
 
-  // Writes a checkpoint beside the training, if one is due. Nobody may write weights meanwhile; it
-  // returns when the state is copied.
-  void checkpoint_if_due(const StateParts& parts);
+  bool is_checkpoint_due(const data::Cursor& cursor) const;
+  // Writes a checkpoint beside the training. Nobody may write weights meanwhile; it returns when
+  // the state is copied.
+  void checkpoint(const StateParts& parts);
   // Writes one for this state unless there is one, and waits for it. Throws WriteError.
   void checkpoint_now(const StateParts& parts);
 

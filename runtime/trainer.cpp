@@ -45,6 +45,7 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
       heartbeat_(topology_),
       waiting_(topology_.all().size()) {
   if (options_.watchdog) watchdog_.emplace(heartbeat_, topology_, *options_.watchdog);
+  if (options_.timeline) timeline_.emplace(topology_, heartbeat_, *options_.timeline, explain_);
   collectives::agree(
       topology_.all(), [this] { take_inputs(); }, explain_);
   require_same_everywhere();
@@ -131,7 +132,8 @@ bool Trainer::is_finished() const {
   return was_finished_ && (!plan_->next(cursor_) || has_reached_goal());
 }
 
-RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
+RunEnd Trainer::run(std::vector<RunLog*> logs) {
+  if (timeline_) logs.push_back(&*timeline_);
   std::optional<RunOutput> output;
   collectives::agree(
       topology_.all(),
@@ -142,8 +144,9 @@ RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
         output->begin(cursor_);
       },
       explain_);
+  RunEnd end;
   try {
-    return train(*output);
+    end = train(*output);
   } catch (const RunError&) {  // the same on every rank, as the next two
     fail(*output);
   } catch (const data::ContentError&) {
@@ -151,16 +154,25 @@ RunEnd Trainer::run(const std::vector<RunLog*>& logs) {
   } catch (const collectives::AgreedFailure&) {
     fail(*output);
   }
+  if (timeline_) timeline_->write(explain_);
+  return end;
 }
 
 void Trainer::fail(RunOutput& output) {
   const collectives::Failure failure = explain_(std::current_exception());
   output.failed(failure.message, failure.exit_code, cursor_);
+  if (timeline_) timeline_->write_after_failure(explain_);
   throw collectives::AgreedFailure(failure);
 }
 
+void Trainer::write_checkpoint_if_due(RunOutput& output) {
+  if (!output.is_checkpoint_due(cursor_)) return;
+  heartbeat_.beat(cursor_.update, Phase::writing_checkpoint);
+  output.checkpoint(parts());
+}
+
 RunEnd Trainer::train(RunOutput& output) {
-  output.checkpoint_if_due(parts());
+  write_checkpoint_if_due(output);
 
   RunEnd end;
   const std::uint64_t samples_before = cursor_.samples;
@@ -173,14 +185,14 @@ RunEnd Trainer::train(RunOutput& output) {
     if (end.seconds > 0) waiting_.add(report.rank_times, report.seconds);  // not the first one
     end.seconds += report.seconds;
     cursor_ = update->end;
+    heartbeat_.beat(cursor_.update, Phase::reporting);
     output.update(report);
     const bool is_last = !upcoming || has_reached_goal();
     if (!is_last) cause = is_at_stop() ? StopCause::update : StopCause{report.request};
     if (is_last || cause != StopCause::none) require_finite_weights(*replica_, cursor_.update);
     require_progress(report);
     if (evaluator_ && (update->ends_epoch || is_last)) output.evaluation(evaluate());
-    heartbeat_.beat(cursor_.update, Phase::writing_checkpoint);
-    output.checkpoint_if_due(parts());
+    write_checkpoint_if_due(output);
     update = upcoming;
   }
   end.was_stopped = cause != StopCause::none;

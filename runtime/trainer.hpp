@@ -21,6 +21,7 @@
 #include "runtime/run_directory.hpp"
 #include "runtime/run_options.hpp"
 #include "runtime/run_output.hpp"
+#include "runtime/run_timeline.hpp"
 #include "runtime/state_transfer.hpp"
 #include "runtime/train_step.hpp"
 #include "runtime/training_state.hpp"
@@ -45,7 +46,7 @@ class Trainer {
   // (options.stop_request), by options.max_seconds or
   // stop_after_update. `logs` are told on rank 0; the metrics file joins them if there is an output
   // directory.
-  RunEnd run(const std::vector<RunLog*>& logs);
+  RunEnd run(std::vector<RunLog*> logs);
 
   // Whether the run that it goes on with is at its end already, and says so in its state.json.
   bool is_finished() const;
@@ -61,6 +62,7 @@ class Trainer {
   void describe_run();
   void go_on_from(const ResumePoint& resume);
   RunEnd train(RunOutput& output);
+  void write_checkpoint_if_due(RunOutput& output);
   RunEnd finish(RunOutput& output, RunEnd end, std::uint64_t samples_before);
   [[noreturn]] void fail(RunOutput& output);
   StateParts parts();
@@ -81,6 +83,7 @@ class Trainer {
   collectives::Topology topology_;
   Heartbeat heartbeat_;
   std::optional<Watchdog> watchdog_;
+  std::optional<RunTimeline> timeline_;
   data::DataSource source_;
   std::optional<data::TracePlan> plan_;
   std::unique_ptr<optim::ElasticOptimizer> optimizer_;

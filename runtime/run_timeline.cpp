@@ -1,0 +1,201 @@
+// What travels of a rank: the number of its host, and its spans as four numbers each.
+#include "runtime/run_timeline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "collectives/collect.hpp"
+#include "runtime/committed_file.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/temporary_file.hpp"
+
+namespace rubato::runtime {
+
+namespace {
+
+constexpr std::size_t most_phases = std::size_t{1} << 18U;  // of all ranks
+constexpr std::size_t most_of_a_rank = std::size_t{1} << 16U;
+constexpr std::size_t least_of_a_rank = std::size_t{1} << 10U;
+constexpr std::size_t most_checkpoints = 1000;
+
+std::size_t capacity_for(std::size_t ranks) {
+  return std::clamp(most_phases / ranks, least_of_a_rank, most_of_a_rank);
+}
+
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
+// What would fail at the end fails here, and leaves nothing.
+void require_writable(const std::filesystem::path& file) {
+  const std::string sentence = "the timeline cannot be written: ";
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!file.has_filename() || std::filesystem::is_directory(status)) {
+    throw OutputError(sentence + file.string() + " is a directory");
+  }
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw OutputError(sentence + file.string() + " is no ordinary file");
+  }
+  try {
+    const Directory directory(directory_of(file));
+    const TemporaryFile trial(directory, file.filename().string(), 1);
+  } catch (const WriteError& failure) {
+    throw OutputError(sentence + failure.what());
+  }
+}
+
+std::int64_t nanoseconds(std::chrono::steady_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(1e9 * seconds); }
+
+std::vector<std::int64_t> packed(std::size_t host, const std::vector<TimelineSpan>& spans) {
+  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(host)};
+  numbers.reserve(1 + 4 * spans.size());
+  for (const TimelineSpan& span : spans) {
+    numbers.insert(numbers.end(), {span.begin, span.end, static_cast<std::int64_t>(span.update),
+                                   static_cast<std::int64_t>(span.phase)});
+  }
+  return numbers;
+}
+
+std::vector<TimelineSpan> unpacked(std::span<const std::int64_t> numbers) {
+  std::vector<TimelineSpan> spans;
+  for (std::size_t i = 1; i + 3 < numbers.size(); i += 4) {
+    spans.push_back({numbers[i], numbers[i + 1], static_cast<std::uint64_t>(numbers[i + 2]),
+                     static_cast<Phase>(numbers[i + 3])});
+  }
+  return spans;
+}
+
+}  // namespace
+
+RunTimeline::RunTimeline(const collectives::Topology& topology, Heartbeat& heartbeat,
+                         std::filesystem::path file, const collectives::Explain& explain,
+                         std::size_t capacity)
+    : topology_(topology),
+      heartbeat_(heartbeat),
+      file_(std::move(file)),
+      capacity_(capacity > 0 ? capacity : capacity_for(topology.all().size())),
+      timeline_(capacity_) {
+  collectives::agree(
+      topology_.all(),
+      [&] {
+        if (topology_.all().rank() == 0) require_writable(file_);
+      },
+      explain);
+  origin_ = collectives::steady_nanoseconds();  // before any other rank can be here
+  topology_.all().barrier();
+  start_ = mark();
+  heartbeat_.record_into(&timeline_);
+}
+
+RunTimeline::Mark RunTimeline::mark() const {
+  const collectives::ClockOffset offset = collectives::clock_offset(topology_);
+  return {collectives::steady_nanoseconds(), offset};
+}
+
+void RunTimeline::update(const StepReport& report) {
+  updates_[report.update] = {report.batch_size, report.substeps};
+  if (updates_.size() > capacity_) updates_.erase(updates_.begin());
+}
+
+void RunTimeline::checkpoint(const CheckpointReport& report) {
+  if (checkpoints_.size() == most_checkpoints) checkpoints_.erase(checkpoints_.begin());
+  checkpoints_.push_back(report);
+}
+
+// By rank 0's clock, since rank 0's origin.
+std::vector<TimelineSpan> RunTimeline::spans(const Mark& now) const {
+  const auto drift = static_cast<double>(now.offset.nanoseconds - start_.offset.nanoseconds);
+  const auto between = static_cast<double>(std::max<std::int64_t>(now.time - start_.time, 1));
+  const auto aligned = [&](std::int64_t time) {
+    const double part = static_cast<double>(time - start_.time) / between;
+    return time - start_.offset.nanoseconds - static_cast<std::int64_t>(drift * part);
+  };
+  std::vector<TimelineSpan> spans;
+  for (const TimelineEntry& entry : timeline_.entries()) {
+    const std::int64_t begin = aligned(entry.begin);
+    if (!spans.empty()) spans.back().end = begin;
+    spans.push_back({begin, aligned(now.time), entry.update, entry.phase});
+  }
+  return spans;
+}
+
+void RunTimeline::write(const collectives::Explain& explain) {
+  const Mark now = mark();
+  heartbeat_.record_into(nullptr);
+  std::vector<TimelineSpan> mine = spans(now);
+  const TimelineFacts common = facts(mine, now);
+  std::erase_if(mine, [&](const TimelineSpan& span) { return span.update < common.first_update; });
+  const std::vector<std::int64_t> numbers = packed(topology_.node_index(), mine);
+  const std::string whole = text(common, numbers);
+  collectives::agree(
+      topology_.all(),
+      [&] {
+        if (topology_.all().rank() == 0) commit_file(file_, std::as_bytes(std::span(whole)));
+      },
+      explain);
+}
+
+void RunTimeline::write_after_failure(const collectives::Explain& explain) noexcept {
+  try {
+    write(explain);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
+// Collective: every rank begins with the first update that all of them have kept.
+TimelineFacts RunTimeline::facts(const std::vector<TimelineSpan>& mine, const Mark& now) const {
+  const bool is_complete = timeline_.is_complete();
+  const std::uint64_t first = is_complete ? 0 : mine.front().update + 1;
+  std::array<std::int64_t, 3> most{static_cast<std::int64_t>(std::min(first, mine.back().update)),
+                                   is_complete ? 0 : 1,
+                                   std::max(start_.offset.uncertainty, now.offset.uncertainty)};
+  topology_.all().maximum(most);
+  return {.hosts = topology_.hosts(),
+          .ranks = topology_.all().size(),
+          .is_complete = most[1] == 0,
+          .first_update = static_cast<std::uint64_t>(most[0]),
+          .capacity = capacity_,
+          .clock_error = 1e-9 * static_cast<double>(most[2])};
+}
+
+// Collective; the whole file on rank 0.
+std::string RunTimeline::text(const TimelineFacts& facts,
+                              std::span<const std::int64_t> mine) const {
+  TimelineText text(facts, updates_);
+  collectives::collect(topology_.all(), std::as_bytes(mine),
+                       [&](std::size_t rank, std::span<const std::byte> bytes) {
+                         std::vector<std::int64_t> numbers(bytes.size() / sizeof(std::int64_t));
+                         std::ranges::copy(bytes,
+                                           std::as_writable_bytes(std::span(numbers)).begin());
+                         std::vector<TimelineSpan> spans = unpacked(numbers);
+                         for (TimelineSpan& span : spans) {
+                           span.begin -= origin_;
+                           span.end -= origin_;
+                         }
+                         text.add_rank(rank, static_cast<std::size_t>(numbers.at(0)), spans);
+                       });
+  text.add_checkpoints(checkpoints(facts.first_update));
+  return std::move(text).finish();
+}
+
+std::vector<TimelineCheckpoint> RunTimeline::checkpoints(std::uint64_t first_update) const {
+  std::vector<TimelineCheckpoint> result;
+  for (const CheckpointReport& report : checkpoints_) {
+    if (report.update < first_update) continue;
+    const std::int64_t begin = nanoseconds(report.begin) - origin_;
+    const std::int64_t encoded = begin + nanoseconds(report.encode_seconds);
+    result.push_back({report.update, begin, encoded, encoded + nanoseconds(report.write_seconds)});
+  }
+  return result;
+}
+
+}  // namespace rubato::runtime

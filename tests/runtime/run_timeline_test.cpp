@@ -1,0 +1,166 @@
+// Timelines of ranks that beat in a way that is known, on pretended hosts.
+#include "runtime/run_timeline.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "runtime/errors.hpp"
+#include "tests/runtime/small_runs.hpp"
+#include "tests/runtime/temporary_directory.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class RunTimelineTest : public ::testing::Test {
+ protected:
+  RunTimelineTest() {
+    if (world.rank() == 0) directory_ = std::make_unique<testing::TemporaryDirectory>();
+    file = world.broadcast(directory_ ? directory_->path().string() : "", 0) + "/timeline.json";
+  }
+  ~RunTimelineTest() override { world.barrier(); }
+
+  // Every rank goes through so many updates, rank r with r substeps in each.
+  void run(RunTimeline& timeline, std::uint64_t updates) {
+    for (std::uint64_t update = 1; update <= updates; ++update) {
+      heartbeat.beat(update, Phase::loading_data);
+      for (std::size_t substep = 0; substep < world.rank(); ++substep) {
+        heartbeat.beat(update, Phase::computing);
+        heartbeat.beat(update, Phase::accumulating);
+      }
+      heartbeat.beat(update, Phase::summing);
+      topology.all().barrier();
+      heartbeat.beat(update, Phase::updating);
+      heartbeat.beat(update, Phase::reporting);
+      StepReport report;
+      report.update = update;
+      report.batch_size = 10 * update;
+      if (world.rank() == 0) timeline.update(report);
+    }
+    timeline.write(testing::explain);
+  }
+
+  Json read() const { return Json::parse(std::ifstream(file)); }
+
+  // The events of each rank's row that are about updates.
+  std::map<std::string, std::vector<Json>> updates_of_ranks() const {
+    std::map<std::pair<int, int>, std::string> names;
+    std::map<std::string, std::vector<Json>> rows;
+    const Json document = read();
+    for (const Json& event : document["traceEvents"]) {
+      const std::pair<int, int> row{event["pid"], event["tid"]};
+      if (event["name"] == "thread_name") names[row] = event["args"]["name"];
+      if (event["ph"] == "X" && event["cat"] == "update") rows[names.at(row)].push_back(event);
+    }
+    return rows;
+  }
+
+  const collectives::Communicator world = collectives::Communicator::world();
+  const collectives::Topology topology{world, 2};
+  Heartbeat heartbeat{topology};
+  std::string file;
+
+ private:
+  std::unique_ptr<testing::TemporaryDirectory> directory_;  // of rank 0
+};
+
+TEST_F(RunTimelineTest, HasARowForEveryRankInItsHost) {
+  RunTimeline timeline(topology, heartbeat, file, testing::explain);
+  run(timeline, 3);
+  if (world.rank() != 0) return;
+  const auto rows = updates_of_ranks();
+  ASSERT_EQ(rows.size(), world.size());
+  for (std::size_t rank = 0; rank < world.size(); ++rank) {
+    const auto& updates = rows.at("rank " + std::to_string(rank));
+    ASSERT_EQ(updates.size(), 3U);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(updates[i]["name"], "update " + std::to_string(i + 1));
+      EXPECT_EQ(updates[i]["args"]["batch_size"], 10 * (i + 1));
+      EXPECT_EQ(updates[i]["pid"], 1 + rank / 2);
+    }
+  }
+  EXPECT_EQ(read()["otherData"]["contents"], "the whole run");
+}
+
+// No rank is done with an update before all have come to its sum: so say the aligned times.
+TEST_F(RunTimelineTest, TimesOfRanksAreOfOneClock) {
+  RunTimeline timeline(topology, heartbeat, file, testing::explain);
+  run(timeline, 50);
+  if (world.rank() != 0) return;
+  const auto rows = updates_of_ranks();
+  const double error = 1e6 * read()["otherData"]["clock_error_seconds"].get<double>();
+  for (const auto& [name, updates] : rows) {
+    for (const auto& [other_name, others] : rows) {
+      for (std::size_t i = 0; i < 50; ++i) {
+        const double end = updates[i]["ts"].get<double>() + updates[i]["dur"].get<double>();
+        EXPECT_GE(end + 2 * error, others[i]["ts"].get<double>()) << name << other_name << i;
+      }
+    }
+  }
+}
+
+TEST_F(RunTimelineTest, OfALongRunTheLastUpdatesThatAllRanksKept) {
+  RunTimeline timeline(topology, heartbeat, file, testing::explain, 40);
+  run(timeline, 30);
+  if (world.rank() != 0) return;
+  const auto rows = updates_of_ranks();
+  // The rank with the most substeps has 4 + 2 phases an update: whole updates in 40 phases,
+  // less the one that may be cut.
+  const std::size_t kept = rows.at("rank 0").size();
+  EXPECT_GE(kept, 40 / (4 + 2 * (world.size() - 1)) - 1);
+  EXPECT_LE(kept, 40U / 4);
+  for (const auto& [name, updates] : rows) {
+    ASSERT_EQ(updates.size(), kept) << name;
+    EXPECT_EQ(updates.back()["name"], "update 30");
+  }
+  EXPECT_THAT(read()["otherData"]["contents"].get<std::string>(),
+              HasSubstr("from update " + std::to_string(31 - kept) + " on: 40 phases"));
+}
+
+TEST_F(RunTimelineTest, CheckpointsLieWhereTheyWereWritten) {
+  RunTimeline timeline(topology, heartbeat, file, testing::explain);
+  timeline.checkpoint({.update = 2,
+                       .encode_seconds = 0.5,
+                       .write_seconds = 1.5,
+                       .begin = std::chrono::steady_clock::now()});
+  run(timeline, 1);
+  if (world.rank() != 0) return;
+  const Json document = read();
+  for (const Json& event : document["traceEvents"]) {
+    if (event["name"] != "checkpoint 2") continue;
+    EXPECT_NEAR(event["dur"], 2e6, 1);
+    EXPECT_GE(event["ts"], 0);
+    EXPECT_LT(event["ts"], 60e6);
+    return;
+  }
+  ADD_FAILURE() << "no checkpoint";
+}
+
+TEST_F(RunTimelineTest, AFileThatCannotBeWrittenIsRefusedOnAllRanks) {
+  const auto refusal = [&](const std::string& name) {
+    try {
+      const RunTimeline timeline(topology, heartbeat, name, testing::explain);
+    } catch (const collectives::AgreedFailure& failure) {
+      return std::string(failure.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_THAT(refusal("/proc/timeline.json"), HasSubstr("the timeline cannot be written: "));
+  EXPECT_THAT(refusal("/nonexistent/timeline.json"), HasSubstr("/nonexistent"));
+  EXPECT_THAT(refusal("/tmp"), HasSubstr("the timeline cannot be written: /tmp is a directory"));
+  EXPECT_THAT(refusal("/dev/null"), HasSubstr("/dev/null is no ordinary file"));
+  EXPECT_EQ(refusal(file), "nothing");
+  world.barrier();
+  EXPECT_FALSE(std::filesystem::exists(file));  // a trial leaves nothing
+}
+
+}  // namespace
+}  // namespace rubato::runtime
