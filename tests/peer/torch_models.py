@@ -118,12 +118,12 @@ RESIDUAL_NETWORKS = {  # width, blocks of each stage, is large, has bottlenecks
 }
 
 
-def make_model(spec, image):
-    """The model that `rubato train --model spec` trains on 10 classes of such images (C x H x W)."""
+def make_model(spec, inputs, channels=1):
+    """What `rubato train --model spec` trains on 10 classes; `inputs` are values per image."""
     kind, _, settings = spec.partition(":")
     if kind in RESIDUAL_NETWORKS:
-        return ResidualNetwork(image.shape[0], *RESIDUAL_NETWORKS[kind])
+        return ResidualNetwork(channels, *RESIDUAL_NETWORKS[kind])
     if kind == "mlp":
-        return Mlp(image.size, [int(width) for width in settings.split(",")], 10)
+        return Mlp(inputs, [int(width) for width in settings.split(",")], 10)
     return {"mnist": lambda: Mnist(),
             "mnist-tutorial": lambda: MnistTutorial(settings != "dropout=0")}[kind]()

@@ -26,7 +26,8 @@ class TorchTwin:
         torch.manual_seed(0)
         torch.set_num_threads(1)
         self.images = images
-        self.model = make_model(spec, images.train_images[0])
+        self.model = make_model(spec, images.train_images[0].size,
+                                images.train_images.shape[1])
         self.norms = {name: layer for name, layer in self.model.named_modules()
                       if isinstance(layer, torch.nn.BatchNorm2d)}
         self.model.double()
