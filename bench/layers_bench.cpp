@@ -1,7 +1,8 @@
 // Time of each layer, forwards and backwards, and of each model's whole gradient(), per minibatch
 // of 32 samples on one core.
 //
-// Shapes are those of the built-in models on 28x28 images. Items per second are samples. Run with
+// Shapes are those of the built-in models, on images of 28x28 pixels and for residual networks on
+// 32x32x3. Items per second are samples. Run with
 // `--benchmark_filter=model` for the models alone. The instruction set is the best of the CPU.
 #include <benchmark/benchmark.h>
 
@@ -92,13 +93,15 @@ void measure_backward(benchmark::State& state, const MakeLayer& make, bool is_fi
   count_samples(state);
 }
 
-void measure_model(benchmark::State& state, const std::string& spec, Backend backend) {
-  const std::unique_ptr<Model> model = make_model(spec, {28, 28, 1}, 10, backend);
+void measure_model(benchmark::State& state, const std::string& spec, InputShape shape,
+                   Backend backend) {
+  const std::unique_ptr<Model> model = make_model(spec, shape, 10, backend);
   AlignedBuffer<float> parameter_buffer, gradient_buffer, input_buffer;
   const std::span<float> parameters = parameter_buffer.first(model->layout().total_elements());
   const std::span<float> gradient = gradient_buffer.first(parameters.size());
   model->initialize(parameters, 42);
-  const std::span<float> inputs = filled(input_buffer, minibatch_size * 28 * 28);
+  const std::span<float> inputs =
+      filled(input_buffer, minibatch_size * shape.height * shape.width * shape.channels);
   std::vector<std::int32_t> labels(minibatch_size);
   for (std::size_t i = 0; i < minibatch_size; ++i) labels[i] = static_cast<std::int32_t>(i % 10);
   for (auto _ : state) {  // as in training with one minibatch per update
@@ -156,11 +159,15 @@ void register_own_layers() {
 }
 
 void register_models(const std::string& backend_name) {
-  for (const char* spec : {"linear", "mlp:512,512", "mnist", "mnist-tutorial", "resnet20"}) {
+  const auto model = [&](const char* spec, InputShape shape) {
     benchmark::RegisterBenchmark((backend_name + "/model " + spec).c_str(), measure_model,
-                                 std::string(spec), backend(backend_name))
+                                 std::string(spec), shape, backend(backend_name))
         ->Unit(benchmark::kMicrosecond);
+  };
+  for (const char* spec : {"linear", "mlp:512,512", "mnist", "mnist-tutorial"}) {
+    model(spec, {28, 28, 1});
   }
+  for (const char* spec : {"resnet20", "resnet18"}) model(spec, {32, 32, 3});
 }
 
 }  // namespace

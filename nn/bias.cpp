@@ -22,9 +22,7 @@ void Bias::add(std::span<const float> bias, Activation activation, std::span<flo
 }
 
 void Bias::gradient(std::span<const float> output_gradient, std::span<float> bias_gradient) {
-  const float* const g = output_gradient.data();
-  channel_sums_.add_up(output_gradient.size(), sums_,
-                       [g](std::size_t i, std::size_t /*lane*/) { return g[i]; });
+  sum_over_pixels(output_gradient, channel_sums_, sums_);
   for (std::size_t c = 0; c < channels_; ++c) bias_gradient[c] = static_cast<float>(sums_[c]);
 }
 

@@ -1,30 +1,58 @@
-// The parts of ChannelSums that do not depend on the summand.
+// Bookkeeping of lanes and channels, and the plainest of sums.
 #include "nn/channel_sums.hpp"
 
-#include <numeric>
+#include <algorithm>
 
 namespace rubato::nn {
-namespace {
 
-constexpr std::size_t vector_floats = 8;
-
-}  // namespace
-
-ChannelSums::ChannelSums(std::size_t channels)
-    : channels_(channels),
-      lanes_(std::lcm(channels, vector_floats)),
-      run_sums_(lanes_),
-      lane_sums_(lanes_) {}
+ChannelSums::ChannelSums(std::size_t channels, std::size_t quantities)
+    : channels_(channels), lanes_(lanes_for(channels)), lane_sums_(quantities * lanes_) {}
 
 void ChannelSums::spread(std::span<const float> per_channel, std::span<float> per_lane) const {
-  for (std::size_t lane = 0; lane < lanes_; ++lane) per_lane[lane] = per_channel[lane % channels_];
+  for (std::size_t lane = 0; lane < lanes_; lane += channels_) {
+    std::copy_n(per_channel.begin(), channels_, per_lane.data() + lane);
+  }
 }
 
-void ChannelSums::fold(std::span<double> sums) const {
-  for (std::size_t c = 0; c < channels_; ++c) {
-    sums[c] = 0;
-    for (std::size_t lane = c; lane < lanes_; lane += channels_) sums[c] += lane_sums_[lane];
+void ChannelSums::clear() { std::fill(lane_sums_.begin(), lane_sums_.end(), 0.0); }
+
+void ChannelSums::add(std::size_t quantity, const BlockRun& run, const Block& sums) {
+  float values[block_lanes];
+  std::memcpy(values, sums.vectors, sizeof values);
+  double* const lane_sums = at(quantity, run.lane);
+  for (std::size_t j = 0; j < block_lanes; ++j) lane_sums[j] += static_cast<double>(values[j]);
+}
+
+void ChannelSums::add_squares(std::size_t quantity, const BlockRun& run, const Block& sums) {
+  float values[block_lanes];
+  std::memcpy(values, sums.vectors, sizeof values);
+  double* const lane_sums = at(quantity, run.lane);
+  const double rows_inverse = 1.0 / static_cast<double>(run.rows);
+  for (std::size_t j = 0; j < block_lanes; ++j) {
+    const auto sum = static_cast<double>(values[j]);
+    lane_sums[j] += sum * sum * rows_inverse;
   }
+}
+
+void ChannelSums::fold(std::size_t quantity, std::span<double> sums) const {
+  const double* const lane_sums = lane_sums_.data() + quantity * lanes_;
+  std::copy_n(lane_sums, channels_, sums.begin());
+  for (std::size_t lane = channels_; lane < lanes_; lane += channels_) {
+    for (std::size_t c = 0; c < channels_; ++c) sums[c] += lane_sums[lane + c];
+  }
+}
+
+void sum_over_pixels(std::span<const float> values, ChannelSums& channel_sums,
+                     std::span<double> sums) {
+  const float* const x = values.data();
+  channel_sums.clear();
+  for_each_run(values.size(), channel_sums.lanes(), [&](auto access, const BlockRun& run) {
+    Block sum;
+    for_each_vector(run,
+                    [&](std::size_t i, std::size_t v) { sum.vectors[v] += access.read(x + i, v); });
+    channel_sums.add(0, run, sum);
+  });
+  channel_sums.fold(0, sums);
 }
 
 }  // namespace rubato::nn

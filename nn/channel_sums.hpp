@@ -1,60 +1,45 @@
-// Sums over all pixels of a minibatch, per channel, in one fixed order.
-//
-// Channels are rarely a multiple of the vector width (10, 20), so several pixels are taken
-// together: a *row* of lanes, the smallest multiple of `channels` that is a multiple of 8. Lane j
-// sums the elements j, j + lanes, ... : in float over a short run of rows, the runs in double; then
-// the lanes of a channel are added in order. The order depends on the shape alone, never on the
-// compiler's vectors, and the error stays below PyTorch's own.
+// Sums over all pixels of a minibatch, per channel, in one fixed order: each lane
+// (nn/channel_blocks.hpp) in float over a short run of rows, the runs in double, then the lanes of
+// a channel one after the other. The error stays below PyTorch's own.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
+
+#include "nn/channel_blocks.hpp"
 
 namespace rubato::nn {
 
 class ChannelSums {
  public:
-  explicit ChannelSums(std::size_t channels);
+  explicit ChannelSums(std::size_t channels, std::size_t quantities = 1);
 
-  std::size_t channels() const noexcept { return channels_; }
   std::size_t lanes() const noexcept { return lanes_; }
   // Repeats per-channel values over all lanes.
   void spread(std::span<const float> per_channel, std::span<float> per_lane) const;
 
-  // sums[c] = sum over the pixels of term(index of the element, its lane). `elements` is a multiple
-  // of the channels.
-  template <typename Term>
-  void add_up(std::size_t elements, std::span<double> sums, Term term) {
-    constexpr std::size_t rows_per_run = 32;
-    std::fill(lane_sums_.begin(), lane_sums_.end(), 0.0);
-    for (std::size_t begin = 0; begin < elements; begin += rows_per_run * lanes_) {
-      const std::size_t end = std::min(elements, begin + rows_per_run * lanes_);
-      add_run(begin, end, term);
-    }
-    fold(sums);
-  }
+  // All sums are 0.
+  void clear();
+  // Adds the sums of a run to a quantity's sums of these lanes.
+  void add(std::size_t quantity, const BlockRun& run, const Block& sums);
+  // Adds the square of the sums, divided by the run's rows.
+  void add_squares(std::size_t quantity, const BlockRun& run, const Block& sums);
+  // The sum of a quantity per channel.
+  void fold(std::size_t quantity, std::span<double> sums) const;
 
  private:
-  template <typename Term>
-  void add_run(std::size_t begin, std::size_t end, Term term) {
-    const std::size_t lanes = lanes_;
-    float* __restrict const run = run_sums_.data();
-    std::fill_n(run, lanes, 0.0F);
-    std::size_t row = begin;
-    for (; row + lanes <= end; row += lanes) {
-      for (std::size_t j = 0; j < lanes; ++j) run[j] += term(row + j, j);
-    }
-    for (std::size_t j = 0; row + j < end; ++j) run[j] += term(row + j, j);
-    for (std::size_t j = 0; j < lanes; ++j) lane_sums_[j] += static_cast<double>(run[j]);
+  double* at(std::size_t quantity, std::size_t lane) {
+    return lane_sums_.data() + quantity * lanes_ + lane;
   }
-  void fold(std::span<double> sums) const;
 
   std::size_t channels_;
   std::size_t lanes_;
-  std::vector<float> run_sums_;
-  std::vector<double> lane_sums_;
+  std::vector<double> lane_sums_;  // lanes of the first quantity, of the second, ...
 };
+
+// sums[c] = sum over the pixels of values[pixel, c].
+void sum_over_pixels(std::span<const float> values, ChannelSums& channel_sums,
+                     std::span<double> sums);
 
 }  // namespace rubato::nn

@@ -47,16 +47,15 @@ void ModelBuilder::overlapping_max_pool() {
 
 void ModelBuilder::average_pool() { add(std::make_unique<AveragePool>(here_.shape)); }
 
-void ModelBuilder::batch_norm(const std::string& name, Activation activation) {
-  add(std::make_unique<BatchNorm>(name, here_.shape, activation));
+void ModelBuilder::batch_norm(const std::string& name, Ending ending) {
+  add(std::make_unique<BatchNorm>(name, here_.shape, ending));
 }
 
 void ModelBuilder::batch_norm_joining(const std::string& name, const Point& other) {
   if (!(other.shape == here_.shape)) {
     throw std::invalid_argument("layer " + name + ": the two branches differ in shape");
   }
-  add(std::make_unique<BatchNorm>(name, here_.shape, Activation::relu, Junction::addend),
-      other.layer);
+  add(std::make_unique<BatchNorm>(name, here_.shape, Ending::addend_and_relu), other.layer);
 }
 
 void ModelBuilder::dropout(double probability) {

@@ -33,7 +33,7 @@ class ModelBuilder {
   void max_pool(const std::string& name, Activation activation);
   void overlapping_max_pool();
   void average_pool();
-  void batch_norm(const std::string& name, Activation activation = Activation::none);
+  void batch_norm(const std::string& name, Ending ending = Ending::none);
   // BatchNorm, then the sum with another point of the same shape, then ReLU.
   void batch_norm_joining(const std::string& name, const Point& other);
   void dropout(double probability);  // 0: none

@@ -31,7 +31,7 @@ ModelBuilder::Point shortcut(ModelBuilder& model, const Block& block, ModelBuild
 void add_basic_block(ModelBuilder& model, const Block& block) {
   const ModelBuilder::Point input = model.here();
   model.padded_convolution(block.name + ".conv1", block.width, 3, block.stride);
-  model.batch_norm(block.name + ".bn1", Activation::relu);
+  model.batch_norm(block.name + ".bn1", Ending::relu);
   model.padded_convolution(block.name + ".conv2", block.width, 3, 1);
   model.batch_norm_joining(block.name + ".bn2", shortcut(model, block, input, model.here()));
 }
@@ -40,9 +40,9 @@ void add_bottleneck(ModelBuilder& model, const Block& block) {
   constexpr std::size_t expansion = 4;
   const ModelBuilder::Point input = model.here();
   model.padded_convolution(block.name + ".conv1", block.width, 1, 1);
-  model.batch_norm(block.name + ".bn1", Activation::relu);
+  model.batch_norm(block.name + ".bn1", Ending::relu);
   model.padded_convolution(block.name + ".conv2", block.width, 3, block.stride);
-  model.batch_norm(block.name + ".bn2", Activation::relu);
+  model.batch_norm(block.name + ".bn2", Ending::relu);
   model.padded_convolution(block.name + ".conv3", expansion * block.width, 1, 1);
   model.batch_norm_joining(block.name + ".bn3", shortcut(model, block, input, model.here()));
 }
@@ -65,7 +65,7 @@ void add_end(ModelBuilder& model, std::size_t classes) {
 
 void add_small(ModelBuilder& model, std::size_t blocks_per_stage, std::size_t classes) {
   model.padded_convolution("conv1", 16, 3, 1);
-  model.batch_norm("bn1", Activation::relu);
+  model.batch_norm("bn1", Ending::relu);
   add_stages(model, add_basic_block, 16,
              std::array{blocks_per_stage, blocks_per_stage, blocks_per_stage});
   add_end(model, classes);
@@ -74,7 +74,7 @@ void add_small(ModelBuilder& model, std::size_t blocks_per_stage, std::size_t cl
 void add_large(ModelBuilder& model, AddBlock add_block,
                const std::array<std::size_t, 4>& blocks_per_stage, std::size_t classes) {
   model.padded_convolution("conv1", 64, 7, 2);
-  model.batch_norm("bn1", Activation::relu);
+  model.batch_norm("bn1", Ending::relu);
   model.overlapping_max_pool();
   add_stages(model, add_block, 64, blocks_per_stage);
   add_end(model, classes);

@@ -11,10 +11,8 @@
 namespace rubato::nn {
 namespace {
 
-LayerUnderTest batch_norm(Shape shape, std::size_t samples,
-                          Activation activation = Activation::none,
-                          Junction junction = Junction::none) {
-  return {std::make_unique<BatchNorm>("bn", shape, activation, junction), samples};
+LayerUnderTest batch_norm(Shape shape, std::size_t samples, Ending ending = Ending::none) {
+  return {std::make_unique<BatchNorm>("bn", shape, ending), samples};
 }
 
 // Channel c holds c + 0, c + 2, c + 4, ...: mean c + n - 1, biased variance (n^2 - 1) / 3.
@@ -62,7 +60,7 @@ TEST(BatchNorm, GradientsAreTheDerivatives) {
 TEST(BatchNorm, AddsTheShortcutBeforeItsRelu) {
   for (const Shape shape : {Shape{3, 3, 10}, Shape{2, 2, 16}, Shape{4, 5, 64}}) {
     LayerUnderTest plain = batch_norm(shape, 5);
-    LayerUnderTest joined = batch_norm(shape, 5, Activation::relu, Junction::addend);
+    LayerUnderTest joined = batch_norm(shape, 5, Ending::addend_and_relu);
     plain.forward();
     joined.use_addend();
     joined.forward();
@@ -83,12 +81,12 @@ TEST(BatchNorm, AddsTheShortcutBeforeItsRelu) {
 // The gradients are the plain layer's for what ReLU lets through of the output's gradient (of two
 // gradients, of their sum); the shortcut's own gradient is just that.
 TEST(BatchNorm, GradientsStopWhereReluCutOff) {
-  for (const Junction junction : {Junction::none, Junction::addend}) {
+  for (const Ending ending : {Ending::relu, Ending::addend_and_relu}) {
     for (const bool has_second : {false, true}) {
       const Shape shape{4, 3, 20};
       LayerUnderTest plain = batch_norm(shape, 5);
-      LayerUnderTest test = batch_norm(shape, 5, Activation::relu, junction);
-      if (junction == Junction::addend) test.use_addend();
+      LayerUnderTest test = batch_norm(shape, 5, ending);
+      if (ending == Ending::addend_and_relu) test.use_addend();
       if (has_second) test.use_second_output_gradient();
       plain.forward();
       test.forward();
@@ -100,7 +98,7 @@ TEST(BatchNorm, GradientsStopWhereReluCutOff) {
       plain.backward();
       const std::span<const float> let_through = test.backward();
       for (std::size_t i = 0; i < plain.output().size(); ++i) {
-        if (junction == Junction::addend) {
+        if (ending == Ending::addend_and_relu) {
           ASSERT_EQ(let_through[i], plain.output_gradient()[i]);
         }
         ASSERT_EQ(test.input_gradient()[i], plain.input_gradient()[i]);
@@ -114,7 +112,7 @@ TEST(BatchNorm, GradientsStopWhereReluCutOff) {
 
 TEST(BatchNorm, WorksInPlace) {
   for (const bool has_second : {false, true}) {
-    LayerUnderTest test = batch_norm({3, 3, 24}, 4, Activation::relu);
+    LayerUnderTest test = batch_norm({3, 3, 24}, 4, Ending::relu);
     ASSERT_TRUE(test.layer().works_in_place());
     if (has_second) test.use_second_output_gradient();
     test.forward();
@@ -125,8 +123,7 @@ TEST(BatchNorm, WorksInPlace) {
                            test.second_output_gradient(), test.output_gradient(), gradients});
     EXPECT_EQ(distance(test.output_gradient(), test.input_gradient()), 0.0);
   }
-  EXPECT_FALSE(
-      batch_norm({3, 3, 24}, 4, Activation::relu, Junction::addend).layer().works_in_place());
+  EXPECT_FALSE(batch_norm({3, 3, 24}, 4, Ending::addend_and_relu).layer().works_in_place());
 }
 
 TEST(BatchNorm, EvaluationUsesTheRunningStatistics) {
