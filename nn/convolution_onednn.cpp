@@ -1,19 +1,19 @@
 // Convolution by oneDNN, activations channels-last, weights in whatever order its kernels like
 // best.
 //
-// Kernels are made for one minibatch size; the few sizes of a run (the minibatch, short last ones,
-// the evaluation's) are kept. The weights are put into the kernels' order once per update, their
-// gradient out of it once per minibatch. Kernel scratch is ours: aligned, and of a size known when
-// the kernels are made.
+// Kernels are made for one minibatch size; those of the eight sizes used last are kept (a run has
+// few: the minibatch, short last ones, the evaluation's). The weights are put into the kernels'
+// order once per update, their gradient out of it once per minibatch. Kernel scratch is ours:
+// aligned, and of a size known when the kernels are made.
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include <map>
 #include <memory>
 #include <unordered_map>
 
 #include "nn/aligned_buffer.hpp"
 #include "nn/bias.hpp"
 #include "nn/convolution.hpp"
+#include "nn/recently_used.hpp"
 #include "nn/relu.hpp"
 
 namespace rubato::nn {
@@ -212,6 +212,8 @@ void Kernels::backward_weights(std::span<const float> input, std::span<const flo
   to_plain_gradient_.execute(cpu_stream(), weight_gradient_.object, plain_weights_);
 }
 
+constexpr std::size_t sizes_kept = 8;
+
 class OnednnConvolution final : public Convolution {
  public:
   explicit OnednnConvolution(const ConvolutionGeometry& geometry)
@@ -239,12 +241,13 @@ class OnednnConvolution final : public Convolution {
   std::span<const float> weights_;
   std::span<const float> bias_values_;
   std::uint64_t generation_ = 0;
-  std::map<std::size_t, Prepared> prepared_;
+  RecentlyUsed<std::size_t, Prepared> prepared_{sizes_kept};
 };
 
 Kernels& OnednnConvolution::kernels_for(std::size_t samples) {
-  Prepared& prepared = prepared_[samples];
-  if (!prepared.kernels) prepared.kernels = std::make_unique<Kernels>(geometry(), samples);
+  Prepared& prepared = prepared_.get(samples, [this](std::size_t size) {
+    return Prepared{std::make_unique<Kernels>(geometry(), size), 0};
+  });
   if (prepared.generation != generation_) {
     prepared.kernels->use_parameters(weights_, bias_values_);
     prepared.generation = generation_;

@@ -53,7 +53,7 @@ class Model {
   // Loss, and the SUM over the samples of the gradient: gradient (total_elements) is overwritten;
   // its part for running statistics receives the minibatch's own statistics (mean, unbiased
   // variance). Padding is zero. The first minibatch of a size may allocate memory (scratch, kernels
-  // made for that size); later ones do not.
+  // made for that size); later ones do not, as long as no more than eight sizes are in use.
   virtual MinibatchLoss gradient(const MinibatchView& minibatch, std::span<float> gradient) = 0;
 
   // Loss in evaluation mode (running statistics, no dropout).
