@@ -32,16 +32,20 @@ void Dropout::forward(const ForwardPass& pass) {
   const PhiloxStream stream{key.seed, layer_number_, static_cast<std::uint32_t>(key.minibatch),
                             static_cast<std::uint32_t>(key.epoch)};
   const auto threshold = static_cast<std::uint32_t>(probability_ * 0x1p32);
-  const float scale = scale_;
   const std::span<float> factors = factors_.first(pass.input.size());
   std::array<std::uint32_t, 1024> words;
   for (std::size_t done = 0; done < factors.size(); done += words.size()) {
     const std::size_t count = std::min(words.size(), factors.size() - done);
     fill(stream, static_cast<std::uint32_t>(done / 4), std::span(words).first(count));
+    const float scale = scale_;
+    const float* __restrict const x = pass.input.data() + done;
     float* __restrict const factor = factors.data() + done;
-    for (std::size_t i = 0; i < count; ++i) factor[i] = words[i] >= threshold ? scale : 0.0F;
+    float* __restrict const y = pass.output.data() + done;
+    for (std::size_t i = 0; i < count; ++i) {
+      factor[i] = words[i] >= threshold ? scale : 0.0F;
+      y[i] = x[i] * factor[i];
+    }
   }
-  multiply_elements(pass.input, factors, pass.output);
 }
 
 void Dropout::backward(const BackwardPass& pass) {
