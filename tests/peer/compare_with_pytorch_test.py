@@ -176,8 +176,8 @@ class Resnet20(Comparison):
 
 
 class Resnet18(Resnet20):
-    """On images of 64 x 64: of 32 x 32 pixels a single one is left in the end, whose BatchNorm has so
-    few values that one ReLU moves them all."""
+    """On images of 64 x 64: of 32 x 32 pixels a single one is left in the end, whose BatchNorm has
+    so few values that one ReLU moves them all."""
     MODEL, SCALE, RATE = "resnet18", 8, 0.01
 
 
