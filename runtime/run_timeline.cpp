@@ -75,6 +75,13 @@ std::vector<TimelineSpan> unpacked(std::span<const std::int64_t> numbers) {
 
 }  // namespace
 
+std::int64_t on_rank_0(std::int64_t time, const ClockMark& first, const ClockMark& last) {
+  const auto drift = static_cast<double>(last.offset.nanoseconds - first.offset.nanoseconds);
+  const auto between = static_cast<double>(std::max<std::int64_t>(last.time - first.time, 1));
+  const double part = static_cast<double>(time - first.time) / between;
+  return time - first.offset.nanoseconds - static_cast<std::int64_t>(drift * part);
+}
+
 RunTimeline::RunTimeline(const collectives::Topology& topology, Heartbeat& heartbeat,
                          std::filesystem::path file, const collectives::Explain& explain,
                          std::size_t capacity)
@@ -95,7 +102,7 @@ RunTimeline::RunTimeline(const collectives::Topology& topology, Heartbeat& heart
   heartbeat_.record_into(&timeline_);
 }
 
-RunTimeline::Mark RunTimeline::mark() const {
+ClockMark RunTimeline::mark() const {
   const collectives::ClockOffset offset = collectives::clock_offset(topology_);
   return {collectives::steady_nanoseconds(), offset};
 }
@@ -110,25 +117,20 @@ void RunTimeline::checkpoint(const CheckpointReport& report) {
   checkpoints_.push_back(report);
 }
 
-// By rank 0's clock, since rank 0's origin.
-std::vector<TimelineSpan> RunTimeline::spans(const Mark& now) const {
-  const auto drift = static_cast<double>(now.offset.nanoseconds - start_.offset.nanoseconds);
-  const auto between = static_cast<double>(std::max<std::int64_t>(now.time - start_.time, 1));
-  const auto aligned = [&](std::int64_t time) {
-    const double part = static_cast<double>(time - start_.time) / between;
-    return time - start_.offset.nanoseconds - static_cast<std::int64_t>(drift * part);
-  };
+// By rank 0's clock.
+std::vector<TimelineSpan> RunTimeline::spans(const ClockMark& now) const {
+  const std::int64_t end = on_rank_0(now.time, start_, now);
   std::vector<TimelineSpan> spans;
   for (const TimelineEntry& entry : timeline_.entries()) {
-    const std::int64_t begin = aligned(entry.begin);
+    const std::int64_t begin = on_rank_0(entry.begin, start_, now);
     if (!spans.empty()) spans.back().end = begin;
-    spans.push_back({begin, aligned(now.time), entry.update, entry.phase});
+    spans.push_back({begin, end, entry.update, entry.phase});
   }
   return spans;
 }
 
 void RunTimeline::write(const collectives::Explain& explain) {
-  const Mark now = mark();
+  const ClockMark now = mark();
   heartbeat_.record_into(nullptr);
   std::vector<TimelineSpan> mine = spans(now);
   const TimelineFacts common = facts(mine, now);
@@ -152,7 +154,8 @@ void RunTimeline::write_after_failure(const collectives::Explain& explain) noexc
 }
 
 // Collective: every rank begins with the first update that all of them have kept.
-TimelineFacts RunTimeline::facts(const std::vector<TimelineSpan>& mine, const Mark& now) const {
+TimelineFacts RunTimeline::facts(const std::vector<TimelineSpan>& mine,
+                                 const ClockMark& now) const {
   const bool is_complete = timeline_.is_complete();
   const std::uint64_t first = is_complete ? 0 : mine.front().update + 1;
   std::array<std::int64_t, 3> most{static_cast<std::int64_t>(std::min(first, mine.back().update)),

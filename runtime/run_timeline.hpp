@@ -23,6 +23,15 @@
 
 namespace rubato::runtime {
 
+// How this host's clock stood to rank 0's at a moment of it.
+struct ClockMark {
+  std::int64_t time = 0;  // nanoseconds
+  collectives::ClockOffset offset;
+};
+
+// A time of this host's clock as rank 0's tells it, by two comparisons of them.
+std::int64_t on_rank_0(std::int64_t time, const ClockMark& first, const ClockMark& last);
+
 class RunTimeline final : public RunLog {
  public:
   // Collective; from now on what `heartbeat` beats is kept. Throws AgreedFailure (OutputError) if
@@ -48,13 +57,9 @@ class RunTimeline final : public RunLog {
   void write_after_failure(const collectives::Explain& explain) noexcept;
 
  private:
-  struct Mark {  // how the clocks stood at a moment
-    std::int64_t time = 0;
-    collectives::ClockOffset offset;
-  };
-  Mark mark() const;
-  std::vector<TimelineSpan> spans(const Mark& now) const;
-  TimelineFacts facts(const std::vector<TimelineSpan>& mine, const Mark& now) const;
+  ClockMark mark() const;
+  std::vector<TimelineSpan> spans(const ClockMark& now) const;
+  TimelineFacts facts(const std::vector<TimelineSpan>& mine, const ClockMark& now) const;
   std::string text(const TimelineFacts& facts, std::span<const std::int64_t> mine) const;
   std::vector<TimelineCheckpoint> checkpoints(std::uint64_t first_update) const;
 
@@ -63,7 +68,7 @@ class RunTimeline final : public RunLog {
   std::filesystem::path file_;
   std::size_t capacity_;
   std::int64_t origin_ = 0;  // of the file's times, on rank 0's clock
-  Mark start_;
+  ClockMark start_;
   Timeline timeline_;
   std::map<std::uint64_t, TimelineUpdate> updates_;  // the last ones
   std::vector<CheckpointReport> checkpoints_;        // the last ones

@@ -107,6 +107,16 @@ TEST_F(RunTimelineTest, TimesOfRanksAreOfOneClock) {
   }
 }
 
+TEST(OnRank0, AClockThatDriftsIsTakenToDriftEvenly) {
+  const ClockMark first{1000, {.nanoseconds = 300}};
+  EXPECT_EQ(on_rank_0(1500, first, {5000, {.nanoseconds = 300}}), 1200);
+  const ClockMark last{5000, {.nanoseconds = -100}};
+  EXPECT_EQ(on_rank_0(1000, first, last), 700);
+  EXPECT_EQ(on_rank_0(3000, first, last), 2900);
+  EXPECT_EQ(on_rank_0(5000, first, last), 5100);
+  EXPECT_EQ(on_rank_0(1000, first, first), 700);
+}
+
 TEST_F(RunTimelineTest, OfALongRunTheLastUpdatesThatAllRanksKept) {
   RunTimeline timeline(topology, heartbeat, file, testing::explain, 40);
   run(timeline, 30);
