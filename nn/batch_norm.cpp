@@ -196,7 +196,7 @@ void BatchNorm::sum_gradients(std::span<const float> input, Gradient gradient) {
                  Block deviation_sum;
                  for_each_vector(run, [&](std::size_t i, std::size_t v) {
                    const Floats deviation = access.read(x + i, v) - mean.vectors[v];
-                   const Floats g = access.kept(v, gradient(access, i, v, deviation));
+                   const Floats g = gradient(access, i, v, deviation);
                    sum.vectors[v] += g;
                    deviation_sum.vectors[v] += g * deviation;
                  });

@@ -15,8 +15,10 @@
 
 namespace rubato::nn {
 
-inline constexpr std::size_t block_vectors = 4;  // independent sums hide an addition's latency
-inline constexpr std::size_t block_lanes = block_vectors * vector_floats;
+// The same lanes, so the same order of sums, whatever the vectors; several independent sums hide an
+// addition's latency.
+inline constexpr std::size_t block_lanes = 32;
+inline constexpr std::size_t block_vectors = block_lanes / vector_floats;
 inline constexpr std::size_t rows_per_run = 32;
 
 inline std::size_t lanes_for(std::size_t channels) { return std::lcm(channels, block_lanes); }
@@ -35,11 +37,11 @@ inline Block load_block(const float* from) noexcept {
 }
 
 // Access to vector v of a block in memory: of a whole block, or of one whose lanes from `count` on
-// lie behind the minibatch's end; those read as 0 and are not written.
+// lie behind the minibatch's end; those read as 0, which adds nothing to sums of values and of
+// gradients, and are not written.
 struct WholeBlock {
   static Floats read(const float* from, std::size_t /*v*/) noexcept { return load(from); }
   static void write(float* to, std::size_t /*v*/, Floats values) noexcept { store(to, values); }
-  static Floats kept(std::size_t /*v*/, Floats values) noexcept { return values; }
 };
 struct PartOfBlock {
   std::size_t count;
@@ -54,12 +56,6 @@ struct PartOfBlock {
   }
   void write(float* to, std::size_t v, Floats values) const noexcept {
     std::memcpy(to, &values, count_of(v) * sizeof(float));
-  }
-  // 0 in the lanes that are not there.
-  Floats kept(std::size_t v, Floats values) const noexcept {
-    Floats result{};
-    std::memcpy(&result, &values, count_of(v) * sizeof(float));
-    return result;
   }
 };
 

@@ -1,6 +1,6 @@
-// Eight floats in a register, by the vector extension of g++ and clang: +, -, *, comparisons and ?:
-// work on all eight, each rounded as the plain operation is. For loops that compilers leave scalar
-// or whose sums they keep in memory.
+// A register full of floats, by the vector extension of g++ and clang: +, -, *, comparisons and ?:
+// work on all of them, each rounded as the plain operation is. For loops that compilers leave
+// scalar or whose sums they keep in memory.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,11 @@
 
 namespace rubato::nn {
 
+#ifdef __AVX__
 inline constexpr std::size_t vector_floats = 8;
+#else
+inline constexpr std::size_t vector_floats = 4;
+#endif
 using Floats [[gnu::vector_size(vector_floats * sizeof(float))]] = float;
 
 // Of unaligned memory.

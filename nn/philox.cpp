@@ -16,9 +16,13 @@
 namespace rubato::nn {
 namespace {
 
-constexpr std::size_t slots = 4;    // of a vector
-constexpr std::size_t vectors = 2;  // computed side by side, which hides a product's latency
-constexpr std::size_t blocks_at_once = slots * vectors;
+#ifdef __AVX2__
+constexpr std::size_t slots = 4;  // of a vector
+#else
+constexpr std::size_t slots = 2;
+#endif
+constexpr std::size_t blocks_at_once = 8;  // in several vectors, which hides a product's latency
+constexpr std::size_t vectors = blocks_at_once / slots;
 constexpr std::size_t words_per_block = 4;
 constexpr int rounds = 10;
 constexpr std::uint64_t multiplier0 = 0xD2511F53;
