@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -227,30 +228,42 @@ class UnevenRanksTest : public TrainStepTest {
     course.weight = replica->shared().parameters[0];
     return course;
   }
+
+  bool balance_pays(double slowness);
 };
+
+// Trains both ways. Whether the balanced one ended as early as whole minibatches allow, and earlier
+// than the blocked one, on all ranks.
+bool UnevenRanksTest::balance_pays(double slowness) {
+  const Course blocked = train(data::Assignment::blocked, slowness);
+  const Course balanced = train(data::Assignment::balanced, slowness);
+  EXPECT_EQ(balanced.weight, blocked.weight);  // nothing but the time has changed
+  double speed = 0;                            // minibatches a second of all ranks together
+  double finish = 0;  // of the counts as assigned, for ranks as fast as they should be
+  for (std::size_t rank = 0; rank < world.size(); ++rank) {
+    speed += 1 / seconds_of(rank, slowness);
+    finish = std::max(finish, balanced.rank_counts[rank] * seconds_of(rank, slowness));
+  }
+  const double fair = static_cast<double>(minibatches) / speed;
+  const double most = std::max(seconds_of(0, slowness), fair + 0.002);  // minibatches are whole
+  if (world.rank() == 0) {
+    std::printf("slowed %.0f times: an update takes %.1f ms, blocked %.1f ms, fair %.1f ms\n",
+                slowness, 1e3 * balanced.seconds, 1e3 * blocked.seconds, 1e3 * fair);
+  }
+  const bool is_faster =
+      balanced.seconds < blocked.seconds && balanced.imbalance < blocked.imbalance;
+  std::int64_t fails = finish <= 1.3 * most && (world.size() == 1 || is_faster) ? 0 : 1;
+  world.maximum(std::span(&fails, 1));
+  return fails == 0;
+}
 
 TEST_F(UnevenRanksTest, ABalancedAssignmentEndsAsEarlyAsMinibatchesAllow) {
   const std::vector<double> cases = world.size() == 1 ? std::vector{1.0} : std::vector{2.0, 4.0};
   for (const double slowness : cases) {
-    const Course blocked = train(data::Assignment::blocked, slowness);
-    const Course balanced = train(data::Assignment::balanced, slowness);
-    EXPECT_EQ(balanced.weight, blocked.weight);  // nothing but the time has changed
-    double speed = 0;                            // minibatches a second of all ranks together
-    double finish = 0;  // of the counts as assigned, for ranks as fast as they should be
-    for (std::size_t rank = 0; rank < world.size(); ++rank) {
-      speed += 1 / seconds_of(rank, slowness);
-      finish = std::max(finish, balanced.rank_counts[rank] * seconds_of(rank, slowness));
-    }
-    const double fair = static_cast<double>(minibatches) / speed;
-    const double most = std::max(seconds_of(0, slowness), fair + 0.002);  // minibatches are whole
-    EXPECT_LE(finish, 1.3 * most) << "slowed " << slowness << " times";
-    if (world.size() == 1) continue;
-    EXPECT_LT(balanced.seconds, blocked.seconds);
-    EXPECT_LT(balanced.imbalance, blocked.imbalance);
-    if (world.rank() == 0) {
-      std::printf("slowed %.0f times: an update takes %.1f ms, blocked %.1f ms, fair %.1f ms\n",
-                  slowness, 1e3 * balanced.seconds, 1e3 * blocked.seconds, 1e3 * fair);
-    }
+    // Speeds are measured, so other programs on the machine may spoil an attempt.
+    bool pays = false;
+    for (int attempt = 0; attempt < 5 && !pays; ++attempt) pays = balance_pays(slowness);
+    EXPECT_TRUE(pays) << "slowed " << slowness << " times";
   }
 }
 
