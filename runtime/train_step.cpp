@@ -23,8 +23,7 @@ namespace rubato::runtime {
 TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
                      data::Prefetcher& loader, optim::GradientSync& sync,
                      optim::ElasticOptimizer& optimizer, Options options)
-    : topology_(topology),
-      replica_(replica),
+    : replica_(replica),
       loader_(loader),
       sync_(sync),
       optimizer_(optimizer),

@@ -63,7 +63,6 @@ class TrainStep {
   void take_times(StepReport& report);
   void take_audits(const data::PlannedUpdate& update, StepReport& report);
 
-  const collectives::Topology& topology_;
   Replica& replica_;
   data::Prefetcher& loader_;
   optim::GradientSync& sync_;
