@@ -36,7 +36,7 @@ CLASSES = 10
 
 
 def make(model, shape):
-    return make_model(model, shape[1] * shape[2]).to(memory_format=torch.channels_last)
+    return make_model(model, shape[1] * shape[2], shape[0]).to(memory_format=torch.channels_last)
 
 
 def channels_last(images):
