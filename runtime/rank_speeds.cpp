@@ -63,23 +63,30 @@ std::vector<std::size_t> RankSpeeds::assign(std::span<const double> work) {
     owners = std::move(better);
     seconds = best;
   }
-  const auto tried = candidate(owners, now, seconds);
+  const auto tried = candidate(owners, work, seconds);
   if (!tried) return owners;
   ranks_[*tried].updates_untried = 0;
   return data::balanced_owners(in_use_, work, tried);
 }
 
-// The one that has been idle for longest, of those that get nothing and may be tried.
+// The one that has been idle for longest, of those that get no whole minibatch and may be tried.
 std::optional<std::size_t> RankSpeeds::candidate(std::span<const std::size_t> owners,
-                                                 std::span<const double> estimates,
+                                                 std::span<const double> work,
                                                  double seconds) const {
+  const auto is_whole = [](double part) { return part >= 1; };
+  if (std::ranges::none_of(work, is_whole)) return std::nullopt;
+  std::vector<bool> learns(ranks_.size());  // a short minibatch would tell nothing
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (is_whole(work[i])) learns[owners[i]] = true;
+  }
+  const std::vector<double> seconds_of = estimates();
   std::optional<std::size_t> longest;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& rank = ranks_[i];
-    const double cost = estimates[i] - seconds;  // for which the others wait longer, then
+    const double cost = seconds_of[i] - seconds;  // for which the others wait longer, then
     const double budget = trial_budget * static_cast<double>(rank.idle_updates) * seconds;
     if (rank.updates_untried < updates_before_trial || cost > budget) continue;
-    if (std::ranges::find(owners, i) != owners.end()) continue;
+    if (learns[i]) continue;
     if (!longest || ranks_[*longest].idle_updates < rank.idle_updates) longest = i;
   }
   return longest;

@@ -42,9 +42,9 @@ class RankSpeeds {
     std::uint64_t updates_untried = 0;  // since it had one or was to be tried
   };
   std::vector<double> estimates() const;
-  // The rank to be tried, if any, when `owners` are done after so many seconds.
+  // The rank to be tried, if any, when `owners` of the work are done after so many seconds.
   std::optional<std::size_t> candidate(std::span<const std::size_t> owners,
-                                       std::span<const double> estimates, double seconds) const;
+                                       std::span<const double> work, double seconds) const;
 
   std::vector<Rank> ranks_;
   std::vector<double> in_use_;  // the estimates that assignments follow

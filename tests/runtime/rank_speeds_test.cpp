@@ -108,6 +108,24 @@ TEST_F(RankSpeedsTest, ARankThatHasRecoveredComesBackWithItsTrial) {
   EXPECT_EQ(update(speeds, {1, 1}, 4), (Counts{2, 2}));
 }
 
+TEST_F(RankSpeedsTest, ARankWithNothingButAShortMinibatchComesBackToo) {
+  RankSpeeds speeds(2);
+  after(3, speeds, {1, 3}, 2);
+  const Seconds work{1, 1, 0.25};
+  ASSERT_EQ(speeds.assign(work), (Counts{0, 0, 1}));
+  Counts owners;
+  for (int i = 0; i < 1000; ++i) {
+    owners = speeds.assign(work);
+    std::vector<RankTime> times;
+    for (const std::size_t rank : {0U, 1U}) {
+      const auto whole = static_cast<double>(std::count(owners.begin(), owners.begin() + 2, rank));
+      times.push_back({whole, whole, whole});
+    }
+    speeds.learn(times);
+  }
+  EXPECT_EQ(owners, (Counts{0, 1, 0}));
+}
+
 TEST_F(RankSpeedsTest, ARankNeverSeenIsTriedToo) {
   RankSpeeds speeds(3);
   const std::vector<RankTime> first_two_only{{2, 2, 1}, {2, 2, 1}, {}};
