@@ -102,11 +102,18 @@ int stopped_code(const LaunchWords& words) {
     return static_cast<int>(
         train_table().parse(words.train, recorded).integer("preempt-exit-code"));
   };
+  int found = 0;
   try {
-    return code(text_of(std::filesystem::path(words.directory) / "config.ini"));
+    found = code(text_of(std::filesystem::path(words.directory) / "config.ini"));
   } catch (const std::exception&) {  // a run reads its checkpoint: no matter what this file holds
-    return code("");
+    found = code("");
   }
+  if (found == 0) {
+    throw UsageError(
+        "launch: with --preempt-exit-code 0 a stopped training looks like a finished one;"
+        " choose another code, such as 75");
+  }
+  return found;
 }
 
 }  // namespace

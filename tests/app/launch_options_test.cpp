@@ -86,6 +86,8 @@ TEST(LaunchOptions, KnowTheCodeThatTheTrainingStopsWith) {
   EXPECT_EQ(plan_of({}, more).stopped_code, 98) << "the command line wins";
   std::ofstream(directory.path() / "config.ini") << "damaged";
   EXPECT_EQ(plan_of({}, options).stopped_code, 75);
+  more.back() = "0";
+  EXPECT_THROW(plan_of({}, more), UsageError) << "a stop would look like the end";
 }
 
 TEST(LaunchOptions, RefuseMoreRanksThanThereIsRoomFor) {
