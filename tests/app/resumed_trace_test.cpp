@@ -43,6 +43,8 @@ TEST_F(ResumedTrace, MayBeWrittenOtherwise) {
   EXPECT_EQ(refusal("8\n# a comment\n 16\n", "8\n16\n"), "");
 }
 
+TEST_F(ResumedTrace, IsNotJudgedByADamagedCopy) { EXPECT_EQ(refusal("8\n16\n", "8\n1x\n"), ""); }
+
 TEST_F(ResumedTrace, IsRefusedByTheFirstRowThatDiffers) {
   EXPECT_EQ(refusal("8\n# a comment\n17\n9\n", "8\n16\n8\n"),
             begin + std::string("now.csv:4 (row 1): found batch 17 in now.csv, expected batch 16") +
