@@ -140,7 +140,7 @@ class BrokenOff(ProveTest):
                                    f"rubato: prove: broken off by {name}\n")
 
     def interrupt(self, number, awaited, message):
-        train = [*DIGITS[:-1], 4000]
+        train = [*DIGITS[:-1], 20000]
         words = ["prove", "--kills", 3, "--ranks", 2, "--seed", 5, "--", *train]
         process = subprocess.Popen(
             command_line(words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -92,7 +92,7 @@ TEST(MpiJob, KillsTheSurvivorsOfADeadRank) {
 }
 
 TEST(MpiJob, LetsRanksEndTogether) {
-  MpiJob job(shell(rank_0 + "sleep 0.6 & " + rank_1 + "sleep 0.7 & wait; exit 75", 2));
+  MpiJob job(shell(rank_0 + "sleep 2 & " + rank_1 + "sleep 2 & wait; exit 75", 2));
   ASSERT_EQ(wait_for_ranks(job, 2).size(), 2U);
   const auto end = end_of(job);
   EXPECT_EQ(end.exit_code, 75);
@@ -100,7 +100,7 @@ TEST(MpiJob, LetsRanksEndTogether) {
 }
 
 MpiJobPlan leaving_one_by_one() {
-  return shell(rank_0 + "sleep 0.6 & " + rank_1 + "sleep 2 & wait $!; exit $?", 2);
+  return shell(rank_0 + "sleep 2 & " + rank_1 + "sleep 4 & wait $!; exit $?", 2);
 }
 
 TEST(MpiJob, WaitsForRanksOfARunThatSaysItEnds) {
