@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_phases = std::size_t{1} << 18U;  // of all ranks
 constexpr std::size_t most_of_a_rank = std::size_t{1} << 16U;
-constexpr std::size_t least_of_a_rank = std::size_t{1} << 10U;
+constexpr std::size_t least_of_a_rank = std::size_t{1} << 6U;
 constexpr std::size_t most_checkpoints = 1000;
 
 std::size_t capacity_for(std::size_t ranks) {
