@@ -79,7 +79,7 @@ std::vector<Option> order_options(bool measures_ranks) {
        .kind = OptionKind::choice,
        .default_value = "blocked",
        .group = group,
-       .description = "which rank runs which minibatches; changes no result",
+       .description = "which rank runs which minibatches; changes no result of exact sums",
        .choices = {"blocked", "strided"},
        .may_change = true},
   };

@@ -45,7 +45,9 @@ class HostExchange {
 
   // Collective over `across`, whose ranks are the hosts, in order. `early`: see bucket_order.hpp.
   HostExchange(const Communicator& across, const Slice& slice, std::size_t early);
-  ~HostExchange();  // messages that are still under way keep their memory
+  // Addends that are still under way keep their memory; results are sent from the caller's, which
+  // must outlive them.
+  ~HostExchange();
   HostExchange(const HostExchange&) = delete;
   HostExchange& operator=(const HostExchange&) = delete;
 

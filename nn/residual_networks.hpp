@@ -1,10 +1,8 @@
 // Residual networks: He et al., "Deep Residual Learning for Image Recognition", arXiv 1512.03385.
 //
-//   resnet20|32|56  section 4.2: 3x3 convolution 16, then three stages of 3, 5 or 9 basic blocks
-//   with
-//                   16, 32 and 64 channels, halving the image at the second and third
+//   resnet20|32|56  section 4.2: 3x3 convolution 16, then three stages of 3, 5 or 9 basic
+//                   blocks with 16, 32 and 64 channels, halving the image at the second and third
 //   resnet18|50     table 1: 7x7 convolution 64 with stride 2, 3x3 max-pool with stride 2, then
-//   four
 //                   stages of basic blocks (2, 2, 2, 2) or bottlenecks (3, 4, 6, 3)
 //
 // All end in the mean over the pixels and a dense layer. A basic block is two 3x3 convolutions; a
