@@ -32,7 +32,7 @@ TEST_F(ClockOffsetTest, IsNegativeForAClockThatIsBehind) {
   EXPECT_LE(offset.nanoseconds, -behind + offset.uncertainty);
 }
 
-TEST_F(ClockOffsetTest, IsNothingOnOneHost) {
+TEST_F(ClockOffsetTest, OnOneNodeIsNothing) {
   const ClockOffset offset = clock_offset(Topology(world, world.size()));
   EXPECT_EQ(offset.nanoseconds, 0);
   EXPECT_EQ(offset.uncertainty, 0);
