@@ -44,6 +44,21 @@ def rubato(*arguments, ranks=None, directory=None, **process):
     return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
 
 
+def ranks_in(directory):
+    """Process ids by rank, of the run in this directory alone, on all hosts that share a kernel."""
+    found = {}
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes()
+            environment = (process / "environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        rank = [word for word in environment if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
+        if rank and str(directory).encode() in words:
+            found[int(rank[0].split(b"=")[1])] = int(process.name)
+    return found
+
+
 class CommandTest(unittest.TestCase):
     """A test with a directory of its own."""
 

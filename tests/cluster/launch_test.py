@@ -14,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
-from rubato_command import CommandTest, command_line  # noqa: E402
+from rubato_command import CommandTest, command_line, ranks_in  # noqa: E402
 
 FACTOR = float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
 LIMIT = 60 * FACTOR
@@ -22,21 +22,6 @@ HANG_TIMEOUT = 5
 END = 4 * FACTOR  # measured: 1.3 s with ten processes a core, without these settings 4.3 s
 TRAIN = ["--data", "digits", "--model", "mlp:64", "--batch-size", 32, "--updates", 1000000,
          "--checkpoint-every", 100, "--hang-timeout", HANG_TIMEOUT]
-
-
-def ranks_in(directory):
-    """Their process ids by rank, of this run alone: the hosts share one table of processes."""
-    found = {}
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            words = (process / "cmdline").read_bytes()
-            environment = (process / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        rank = [word for word in environment if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
-        if rank and str(directory).encode() in words:
-            found[int(rank[0].split(b"=")[1])] = int(process.name)
-    return found
 
 
 class OtherHost(CommandTest):

@@ -14,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
-from rubato_command import CommandTest, command_line  # noqa: E402
+from rubato_command import CommandTest, command_line, ranks_in  # noqa: E402
 
 UPDATES = 1200
 TRAIN = ["--data", "digits", "--model", "mlp:256,256", "--batch-size", 96, "--updates", UPDATES,
@@ -25,21 +25,6 @@ LIMIT = 60 * float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
 def lines(path):
     text = path.read_text() if path.exists() else ""
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
-
-
-def ranks_in(directory):
-    """Their process ids by rank; those of this run alone, whose directory is among their words."""
-    found = {}
-    for process in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            words = (process / "cmdline").read_bytes()
-            environment = (process / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        rank = [word for word in environment if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
-        if rank and str(directory).encode() in words:
-            found[int(rank[0].split(b"=")[1])] = int(process.name)
-    return found
 
 
 class Launch(CommandTest):
