@@ -13,8 +13,7 @@ namespace {
 
 constexpr int exit_code_of_disagreement = 71;
 
-std::optional<Failure> failure_of(const std::function<void()>& attempt,
-                                  const Explain& explain) {
+std::optional<Failure> failure_of(const std::function<void()>& attempt, const Explain& explain) {
   try {
     attempt();
     return std::nullopt;

@@ -15,7 +15,7 @@ class Session {
   Session(int& argc, char**& argv);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session();  // finalizes MPI if this session initialised it and no exception is under way
+  ~Session();  // finalizes MPI if the constructor initialised it and no exception is under way
 
   // The level that MPI granted: "single", "funneled", "serialized" or "multiple".
   std::string thread_level() const;
