@@ -77,9 +77,9 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples) {
   std::visit(
       [this](auto& reducer) {
         reducer->begin(
-            {.finish = [this](std::size_t begin, auto sum) { write_mean(begin, sum); },
+            {.finish = [this](std::size_t begin, auto sum) { this->write_mean(begin, sum); },
              .results = mean(),
-             .adopt = [this](std::size_t begin, auto results) { adopt_mean(begin, results); }});
+             .adopt = [this](std::size_t begin, auto results) { this->adopt_mean(begin, results); }});
       },
       reducer_);
 }
