@@ -79,7 +79,8 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples) {
         reducer->begin(
             {.finish = [this](std::size_t begin, auto sum) { this->write_mean(begin, sum); },
              .results = mean(),
-             .adopt = [this](std::size_t begin, auto results) { this->adopt_mean(begin, results); }});
+             .adopt = [this](std::size_t begin,
+                             auto results) { this->adopt_mean(begin, results); }});
       },
       reducer_);
 }
