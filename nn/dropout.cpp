@@ -3,7 +3,6 @@
 #include "nn/dropout.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "nn/philox.hpp"
 
@@ -19,6 +18,16 @@ void multiply_elements(std::span<const float> values, std::span<const float> fac
   for (std::size_t i = 0; i < count; ++i) c[i] = a[i] * b[i];
 }
 
+void keep_or_drop(Words words, std::uint32_t threshold, float scale, const float* __restrict x,
+                  float* __restrict factors, float* __restrict products) {
+  const std::uint32_t* __restrict const word = words.data();
+  const std::size_t count = words.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    factors[i] = word[i] >= threshold ? scale : 0.0F;
+    products[i] = x[i] * factors[i];
+  }
+}
+
 }  // namespace
 
 Dropout::Dropout(Shape input, double probability, std::uint32_t layer_number)
@@ -32,20 +41,12 @@ void Dropout::forward(const ForwardPass& pass) {
   const PhiloxStream stream{key.seed, layer_number_, static_cast<std::uint32_t>(key.minibatch),
                             static_cast<std::uint32_t>(key.epoch)};
   const auto threshold = static_cast<std::uint32_t>(probability_ * 0x1p32);
-  const std::span<float> factors = factors_.first(pass.input.size());
-  std::array<std::uint32_t, 1024> words;
-  for (std::size_t done = 0; done < factors.size(); done += words.size()) {
-    const std::size_t count = std::min(words.size(), factors.size() - done);
-    fill(stream, static_cast<std::uint32_t>(done / 4), std::span(words).first(count));
-    const float scale = scale_;
-    const float* __restrict const x = pass.input.data() + done;
-    float* __restrict const factor = factors.data() + done;
-    float* __restrict const y = pass.output.data() + done;
-    for (std::size_t i = 0; i < count; ++i) {
-      factor[i] = words[i] >= threshold ? scale : 0.0F;
-      y[i] = x[i] * factor[i];
-    }
-  }
+  const float* const x = pass.input.data();
+  float* const factors = factors_.first(pass.input.size()).data();
+  float* const y = pass.output.data();
+  for_each_piece(stream, pass.input.size(), [=, scale = scale_](std::size_t place, Words words) {
+    keep_or_drop(words, threshold, scale, x + place, factors + place, y + place);
+  });
 }
 
 void Dropout::backward(const BackwardPass& pass) {

@@ -3,7 +3,6 @@
 #include "nn/initial_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -30,20 +29,9 @@ PhiloxStream stream_of(const std::string& name, std::uint64_t seed) {
           static_cast<std::uint32_t>(hash >> 32)};
 }
 
-// The words of a stream in pieces: calls use(place of the first, words) for each.
-template <typename Use>
-void for_each_piece(const PhiloxStream& stream, std::size_t count, Use use) {
-  std::array<std::uint32_t, 1024> words;
-  for (std::size_t done = 0; done < count; done += words.size()) {
-    const std::span<std::uint32_t> piece(words.data(), std::min(words.size(), count - done));
-    fill(stream, static_cast<std::uint32_t>(done / 4), piece);
-    use(done, piece);
-  }
-}
-
 void fill_uniform(const TensorSpec& tensor, const PhiloxStream& stream, std::span<float> values) {
   const double width = tensor.upper - tensor.lower;
-  for_each_piece(stream, values.size(), [&](std::size_t place, std::span<std::uint32_t> words) {
+  for_each_piece(stream, values.size(), [&](std::size_t place, Words words) {
     for (const std::uint32_t word : words) {
       const double uniform = static_cast<double>(word >> 8) * 0x1p-24;
       values[place++] = static_cast<float>(tensor.lower + width * uniform);
@@ -53,7 +41,7 @@ void fill_uniform(const TensorSpec& tensor, const PhiloxStream& stream, std::spa
 
 void fill_normal(const TensorSpec& tensor, const PhiloxStream& stream, std::span<float> values) {
   const std::size_t words_of_pairs = values.size() + values.size() % 2;
-  for_each_piece(stream, words_of_pairs, [&](std::size_t place, std::span<std::uint32_t> words) {
+  for_each_piece(stream, words_of_pairs, [&](std::size_t place, Words words) {
     for (std::size_t i = 0; i < words.size(); i += 2, place += 2) {
       const double above_zero = (static_cast<double>(words[i]) + 1.0) * 0x1p-32;
       const double angle = 2.0 * std::numbers::pi * static_cast<double>(words[i + 1]) * 0x1p-32;

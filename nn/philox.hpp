@@ -7,6 +7,9 @@
 // Random123's computes one.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -23,5 +26,19 @@ struct PhiloxStream {
 // Words [4 * first_block, 4 * first_block + words.size()) of the stream. Block numbers must fit 32
 // bits.
 void fill(const PhiloxStream& stream, std::uint32_t first_block, std::span<std::uint32_t> words);
+
+using Words = std::span<const std::uint32_t>;
+
+// The first `count` words of the stream in pieces that stay in the nearest cache: calls
+// use(place of the piece's first word, words) for each.
+template <typename Use>
+void for_each_piece(const PhiloxStream& stream, std::size_t count, Use use) {
+  std::array<std::uint32_t, 1024> words;
+  for (std::size_t done = 0; done < count; done += words.size()) {
+    const std::span<std::uint32_t> piece(words.data(), std::min(words.size(), count - done));
+    fill(stream, static_cast<std::uint32_t>(done / 4), piece);
+    use(done, Words(piece));
+  }
+}
 
 }  // namespace rubato::nn
