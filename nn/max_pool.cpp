@@ -3,8 +3,9 @@
 #include "nn/max_pool.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
+
+#include "nn/winners.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -20,13 +21,6 @@ Shape pooled(const std::string& name, const Shape& input) {
                                 " pixels; use larger images or a model without convolutions");
   }
   return {input.height / window, input.width / window, input.channels};
-}
-
-// Takes `candidate` where it is larger; a NaN wins against all numbers, so that it stays visible.
-inline void challenge(float candidate, std::int32_t position, float& best, std::int32_t& winner) {
-  const bool is_larger = (candidate > best) | (candidate != candidate);
-  best = is_larger ? candidate : best;
-  winner = is_larger ? position : winner;
 }
 
 // One window of four pixels, each a run of channels.
@@ -46,13 +40,6 @@ void pool_window(const float* pixel0, const float* pixel1, const float* pixel2, 
     output[c] = best;
     winners[c] = winner;
   }
-}
-
-// The gradient where `winner` is `position`, else 0. On the bits, since from a plain conditional
-// g++ makes masked stores, which some CPUs carry out element by element.
-inline float routed(float gradient, std::int32_t winner, std::int32_t position) {
-  const std::int32_t mask = -static_cast<std::int32_t>(winner == position);
-  return std::bit_cast<float>(std::bit_cast<std::int32_t>(gradient) & mask);
 }
 
 void route_window(const float* __restrict gradient, const std::int32_t* __restrict winners,

@@ -2,8 +2,9 @@
 #include "nn/overlapping_max_pool.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
+
+#include "nn/winners.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -15,24 +16,15 @@ constexpr float lowest = -std::numeric_limits<float>::infinity();
 
 std::size_t pooled(std::size_t extent) { return (extent + 2 * padding - window) / stride + 1; }
 
-// Takes `candidate` where it is larger; a NaN wins against all numbers, so
-// that it stays visible.
-void challenge(const float* __restrict candidate, std::int32_t place, std::size_t channels,
-               float* __restrict best, std::int32_t* __restrict winner) {
-  for (std::size_t c = 0; c < channels; ++c) {
-    const bool is_larger = (candidate[c] > best[c]) | (candidate[c] != candidate[c]);
-    best[c] = is_larger ? candidate[c] : best[c];
-    winner[c] = is_larger ? place : winner[c];
-  }
+void challenge_pixel(const float* __restrict candidate, std::int32_t place, std::size_t channels,
+                     float* __restrict best, std::int32_t* __restrict winner) {
+  for (std::size_t c = 0; c < channels; ++c) challenge(candidate[c], place, best[c], winner[c]);
 }
 
-// Adds the gradient where `place` won. On the bits: g++ makes masked stores of a condition.
+// Adds the gradient where `place` won.
 void route(const float* __restrict gradient, const std::int32_t* __restrict winner,
            std::int32_t place, std::size_t channels, float* __restrict target) {
-  for (std::size_t c = 0; c < channels; ++c) {
-    const std::int32_t mask = -static_cast<std::int32_t>(winner[c] == place);
-    target[c] += std::bit_cast<float>(std::bit_cast<std::int32_t>(gradient[c]) & mask);
-  }
+  for (std::size_t c = 0; c < channels; ++c) target[c] += routed(gradient[c], winner[c], place);
 }
 
 }  // namespace
@@ -67,7 +59,8 @@ void OverlappingMaxPool::forward(const ForwardPass& pass) {
     float* const y = pass.output.data() + sample * output_shape().elements();
     std::int32_t* const winner = winners.data() + sample * output_shape().elements();
     for_each_window_pixel([=](std::size_t out, std::size_t in, std::int32_t place) {
-      challenge(x + in * channels, place, channels, y + out * channels, winner + out * channels);
+      challenge_pixel(x + in * channels, place, channels, y + out * channels,
+                      winner + out * channels);
     });
   }
 }
