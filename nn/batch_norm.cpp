@@ -111,9 +111,7 @@ void BatchNorm::measure(std::span<const float> input) {
   const float* const x = input.data();
   channel_sums_.clear();
   for_each_run(input.size(), channel_sums_.lanes(), [&](auto access, const BlockRun& run) {
-    Block sum;
-    for_each_vector(run,
-                    [&](std::size_t i, std::size_t v) { sum.vectors[v] += access.read(x + i, v); });
+    const Block sum = sum_of(access, run, x);
     const float rows_inverse = 1.0F / static_cast<float>(run.rows);
     Block mean;
     for (std::size_t v = 0; v < block_vectors; ++v) mean.vectors[v] = sum.vectors[v] * rows_inverse;

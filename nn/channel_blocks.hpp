@@ -8,7 +8,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <numeric>
 
 #include "nn/floats.hpp"
@@ -34,6 +36,12 @@ inline Block load_block(const float* from) noexcept {
     block.vectors[v] = load(from + v * vector_floats);
   }
   return block;
+}
+
+inline std::array<float, block_lanes> lanes_of(const Block& block) noexcept {
+  std::array<float, block_lanes> lanes;
+  std::memcpy(lanes.data(), block.vectors, sizeof block.vectors);
+  return lanes;
 }
 
 // Access to vector v of a block in memory: of a whole block, or of one whose lanes from `count` on
@@ -91,6 +99,15 @@ inline void for_each_vector(const BlockRun& run, Visit visit) {
     const std::size_t place = run.first + row * run.lanes;
     for (std::size_t v = 0; v < block_vectors; ++v) visit(place + v * vector_floats, v);
   }
+}
+
+// The sum of the run's values in memory, per lane.
+template <typename Access>
+inline Block sum_of(Access access, const BlockRun& run, const float* values) {
+  Block sum;
+  for_each_vector(
+      run, [&](std::size_t i, std::size_t v) { sum.vectors[v] += access.read(values + i, v); });
+  return sum;
 }
 
 }  // namespace rubato::nn

@@ -17,15 +17,13 @@ void ChannelSums::spread(std::span<const float> per_channel, std::span<float> pe
 void ChannelSums::clear() { std::fill(lane_sums_.begin(), lane_sums_.end(), 0.0); }
 
 void ChannelSums::add(std::size_t quantity, const BlockRun& run, const Block& sums) {
-  float values[block_lanes];
-  std::memcpy(values, sums.vectors, sizeof values);
+  const auto values = lanes_of(sums);
   double* const lane_sums = at(quantity, run.lane);
   for (std::size_t j = 0; j < block_lanes; ++j) lane_sums[j] += static_cast<double>(values[j]);
 }
 
 void ChannelSums::add_squares(std::size_t quantity, const BlockRun& run, const Block& sums) {
-  float values[block_lanes];
-  std::memcpy(values, sums.vectors, sizeof values);
+  const auto values = lanes_of(sums);
   double* const lane_sums = at(quantity, run.lane);
   const double rows_inverse = 1.0 / static_cast<double>(run.rows);
   for (std::size_t j = 0; j < block_lanes; ++j) {
@@ -47,10 +45,7 @@ void sum_over_pixels(std::span<const float> values, ChannelSums& channel_sums,
   const float* const x = values.data();
   channel_sums.clear();
   for_each_run(values.size(), channel_sums.lanes(), [&](auto access, const BlockRun& run) {
-    Block sum;
-    for_each_vector(run,
-                    [&](std::size_t i, std::size_t v) { sum.vectors[v] += access.read(x + i, v); });
-    channel_sums.add(0, run, sum);
+    channel_sums.add(0, run, sum_of(access, run, x));
   });
   channel_sums.fold(0, sums);
 }
