@@ -6,23 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <stdexcept>
 
 #include "nn/model_zoo.hpp"
+#include "tests/nn/refusal_of.hpp"
 
 namespace rubato::nn {
 namespace {
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no exception";
-}
 
 TEST(Backend, AutoIsTheFirstName) {
   EXPECT_EQ(backend("auto"), backend(backend_names().front()));
@@ -33,14 +24,14 @@ TEST(Backend, EigenIsAlwaysThere) { EXPECT_THAT(backend_names(), testing::Contai
 
 TEST(Backend, AnUnknownNameListsTheValidOnes) {
   EXPECT_THROW(backend("cudnn"), std::invalid_argument);
-  EXPECT_THAT(message_of([] { backend("cudnn"); }),
+  EXPECT_THAT(refusal_of([] { backend("cudnn"); }),
               testing::AllOf(testing::HasSubstr("\"cudnn\""), testing::HasSubstr("auto"),
                              testing::HasSubstr("eigen")));
 }
 
 TEST(SelectKernels, AnUnknownInstructionSetListsTheValidOnes) {
   EXPECT_THROW(select_kernels(Backend::eigen, "avx3"), std::invalid_argument);
-  EXPECT_THAT(message_of([] { select_kernels(Backend::eigen, "avx3"); }),
+  EXPECT_THAT(refusal_of([] { select_kernels(Backend::eigen, "avx3"); }),
               testing::AllOf(testing::HasSubstr("\"avx3\""),
                              testing::HasSubstr("auto, sse41, avx, avx2, avx512_core")));
 }
@@ -48,7 +39,7 @@ TEST(SelectKernels, AnUnknownInstructionSetListsTheValidOnes) {
 TEST(SelectKernels, EigenIsCompiledForOneInstructionSet) {
   const std::string compiled = kernels(Backend::eigen).isa;
   const std::string other = compiled == "sse41" ? "avx" : "sse41";
-  EXPECT_THAT(message_of([&] { select_kernels(Backend::eigen, other); }),
+  EXPECT_THAT(refusal_of<std::logic_error>([&] { select_kernels(Backend::eigen, other); }),
               testing::HasSubstr("this build's Eigen kernels are for " + compiled));
 }
 

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <stdexcept>
-
 #include "nn/aligned_buffer.hpp"
+#include "tests/nn/refusal_of.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -25,12 +24,7 @@ std::size_t parameter_count(const std::string& spec, InputShape shape, std::size
 
 std::string refusal(const std::string& spec, InputShape shape = {28, 28, 1},
                     std::size_t classes = 10) {
-  try {
-    make_model(spec, shape, classes, Backend::eigen);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no exception";
+  return refusal_of([&] { make_model(spec, shape, classes, Backend::eigen); });
 }
 
 TEST(ModelZoo, NamesItsModels) {
