@@ -77,7 +77,9 @@ struct JoinedGradient {
 }  // namespace
 
 BatchNorm::BatchNorm(std::string name, Shape input, Ending ending)
-    : Layer(input, input),
+    : Layer(input, input,
+            {.works_in_place = ending != Ending::addend_and_relu,
+             .adds_gradients = ending != Ending::none}),
       name_(std::move(name)),
       channels_(input.channels),
       ending_(ending),

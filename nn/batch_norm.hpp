@@ -25,8 +25,6 @@ class BatchNorm final : public Layer {
   void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
   void evaluate(const ForwardPass& pass) override;
-  bool works_in_place() const noexcept override { return ending_ != Ending::addend_and_relu; }
-  bool adds_gradients() const noexcept override { return ending_ != Ending::none; }
 
  private:
   void measure(std::span<const float> input);

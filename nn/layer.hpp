@@ -63,13 +63,21 @@ struct BackwardPass {
   Tensors tensor_gradients;  // written, in the order of tensors(): sums over the samples
 };
 
+// What backward() can do beyond the plain case, so that no pass over memory is made for it alone.
+struct BackwardAbilities {
+  bool works_in_place = false;
+  bool adds_gradients = false;  // takes a second_output_gradient
+};
+
 class Layer {
  public:
-  Layer(Shape input, Shape output) : input_shape_(input), output_shape_(output) {}
+  Layer(Shape input, Shape output, BackwardAbilities abilities = {})
+      : input_shape_(input), output_shape_(output), abilities_(abilities) {}
   virtual ~Layer() = default;
 
   const Shape& input_shape() const noexcept { return input_shape_; }
   const Shape& output_shape() const noexcept { return output_shape_; }
+  const BackwardAbilities& abilities() const noexcept { return abilities_; }
 
   virtual std::vector<TensorSpec> tensors() const { return {}; }
   // New values; they stay where they are and unchanged until the next call.
@@ -79,10 +87,6 @@ class Layer {
   // The forward pass in evaluation mode; the same function for most layers.
   virtual void evaluate(const ForwardPass& pass) { forward(pass); }
 
-  // What backward() can do beyond the plain case, so that no pass over memory is made for it alone.
-  virtual bool works_in_place() const noexcept { return false; }
-  virtual bool adds_gradients() const noexcept { return false; }  // takes a second_output_gradient
-
  protected:
   std::size_t samples(std::span<const float> input) const noexcept {
     return input.size() / input_shape_.elements();
@@ -91,6 +95,7 @@ class Layer {
  private:
   Shape input_shape_;
   Shape output_shape_;
+  BackwardAbilities abilities_;
 };
 
 }  // namespace rubato::nn

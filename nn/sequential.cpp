@@ -31,15 +31,6 @@ void add_second_gradient(BackwardPass& pass) {
   pass.second_output_gradient = {};
 }
 
-std::vector<Link> chained(std::vector<std::unique_ptr<Layer>> layers) {
-  std::vector<Link> links;
-  for (std::unique_ptr<Layer>& layer : layers) {
-    const std::size_t before = links.empty() ? absent : links.size() - 1;
-    links.push_back({std::move(layer), before, absent});
-  }
-  return links;
-}
-
 }  // namespace
 
 Sequential::Sequential(std::vector<Link> layers) {
@@ -67,13 +58,10 @@ Sequential::Sequential(std::vector<Link> layers) {
   place_tensors(/*parameters=*/false);
 }
 
-Sequential::Sequential(std::vector<std::unique_ptr<Layer>> layers)
-    : Sequential(chained(std::move(layers))) {}
-
 void Sequential::plan_gradients() {
   std::vector<Wiring> wiring;
   for (const Stage& stage : stages_) {
-    wiring.push_back({stage.input, stage.addend, stage.layer->works_in_place()});
+    wiring.push_back({stage.input, stage.addend, stage.layer->abilities().works_in_place});
   }
   const GradientBuffers plan = plan_gradient_buffers(wiring);
   activation_gradients_.resize(plan.count);
@@ -207,7 +195,7 @@ void Sequential::backward(std::span<const float> inputs, std::size_t samples,
   for (std::size_t s = stages_.size(); s-- > 0;) {
     Stage& stage = stages_[s];
     BackwardPass pass = backward_pass(stage, inputs, samples, gradient);
-    if (!stage.layer->adds_gradients()) add_second_gradient(pass);
+    if (!stage.layer->abilities().adds_gradients) add_second_gradient(pass);
     stage.layer->backward(pass);
     for (const std::size_t tensor : stage.tensors) {
       clear_padding_after(tensor, gradient);

@@ -32,8 +32,6 @@ class Sequential final : public Model {
   // yields as many as its addend; the last layer's outputs are the classes. Throws
   // std::invalid_argument.
   explicit Sequential(std::vector<Link> layers);
-  // A plain chain: each takes what the one before yields.
-  explicit Sequential(std::vector<std::unique_ptr<Layer>> layers);
 
   const Layout& layout() const override { return layout_; }
   void initialize(std::span<float> parameters, std::uint64_t seed) const override;

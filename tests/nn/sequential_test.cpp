@@ -7,11 +7,11 @@
 
 #include <cstring>
 #include <functional>
-#include <stdexcept>
 
 #include "nn/batch_norm.hpp"
 #include "nn/dense.hpp"
 #include "tests/nn/model_under_test.hpp"
+#include "tests/nn/refusal_of.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -241,40 +241,31 @@ TEST(Sequential, TellsWhichParametersOfTheGradientAreFinal) {
   });
 }
 
-void expect_refusal(const std::function<void()>& action, const std::string& text) {
-  try {
-    action();
-    FAIL() << "no exception, expected: " << text;
-  } catch (const std::exception& error) {
-    EXPECT_THAT(error.what(), HasSubstr(text));
-  }
-}
-
 TEST(Sequential, RefusesWhatDoesNotFit) {
   ModelUnderTest test("linear", {2, 2, 1}, 3, Backend::eigen);
+  Model& model = test.model();
   const std::span<const std::int32_t> labels = test.labels();
-  expect_refusal([&] { test.model().evaluate(test.inputs(), labels); },
-                 "use_parameters() must come before");
+  EXPECT_THAT(refusal_of<std::logic_error>([&] { model.evaluate(test.inputs(), labels); }),
+              HasSubstr("use_parameters() must come before"));
   test.compute();
-  expect_refusal([&] { test.model().evaluate(test.inputs().first(11), labels); },
-                 "a minibatch of 3 samples needs 12 inputs, 4 each, but has 11");
-  expect_refusal([&] { test.model().evaluate({}, {}); }, "at least one sample");
-  expect_refusal([&] { test.model().use_parameters(test.parameters().first(3)); },
-                 "the parameter buffer has 3 floats, the model's layout needs 64");
-  expect_refusal(
-      [&] {
-        test.model().gradient({test.inputs(), labels, {}}, test.gradient().first(5));
-      },
-      "the gradient buffer has 5 floats");
+  EXPECT_THAT(refusal_of([&] { model.evaluate(test.inputs().first(11), labels); }),
+              HasSubstr("a minibatch of 3 samples needs 12 inputs, 4 each, but has 11"));
+  EXPECT_THAT(refusal_of([&] { model.evaluate({}, {}); }), HasSubstr("at least one sample"));
+  EXPECT_THAT(refusal_of([&] { model.use_parameters(test.parameters().first(3)); }),
+              HasSubstr("the parameter buffer has 3 floats, the model's layout needs 64"));
+  const MinibatchView minibatch{test.inputs(), labels, {}};
+  EXPECT_THAT(refusal_of([&] { model.gradient(minibatch, test.gradient().first(5)); }),
+              HasSubstr("the gradient buffer has 5 floats"));
 }
 
 TEST(Sequential, RefusesLayersThatDoNotMatch) {
-  std::vector<std::unique_ptr<Layer>> layers;
-  layers.push_back(
-      std::make_unique<Dense>("a", Shape{1, 1, 4}, 3, Activation::none, Backend::eigen));
-  layers.push_back(std::make_unique<BatchNorm>("b", Shape{1, 1, 4}));
-  expect_refusal([&] { Sequential{std::move(layers)}; }, "layer 1 does not take");
-  expect_refusal([] { Sequential{std::vector<Link>{}}; }, "at least one layer");
+  std::vector<Link> links;
+  links.push_back(
+      {std::make_unique<Dense>("a", Shape{1, 1, 4}, 3, Activation::none, Backend::eigen)});
+  links.push_back({std::make_unique<BatchNorm>("b", Shape{1, 1, 4}), /*input=*/0});
+  EXPECT_THAT(refusal_of([&] { Sequential{std::move(links)}; }),
+              HasSubstr("layer 1 does not take"));
+  EXPECT_THAT(refusal_of([] { Sequential{{}}; }), HasSubstr("at least one layer"));
 }
 
 }  // namespace
