@@ -14,9 +14,7 @@ namespace rubato::nn {
 template <typename Key, typename Value>
 class RecentlyUsed {
  public:
-  explicit RecentlyUsed(std::size_t capacity) : capacity_(capacity) {
-    entries_.reserve(capacity + 1);
-  }
+  explicit RecentlyUsed(std::size_t capacity) : capacity_(capacity) { entries_.reserve(capacity); }
 
   // The key's value, made by make(key) where it is not there; valid until the next call.
   template <typename Make>
