@@ -27,7 +27,7 @@ class EigenConvolution final : public Convolution {
   // Calls visit(elements of the patch, of the image, how many) for each run that lies in both, and
   // skip(elements of the patch, how many) for each run of padding.
   template <typename Visit, typename Skip>
-  void for_each_run(Visit visit, Skip skip) const;
+  void for_each_patch_run(Visit visit, Skip skip) const;
   void gather_patches(const float* image);
   void scatter_patches(float* image) const;
   void write_weight_gradient(std::span<float> gradient) const;
@@ -80,7 +80,7 @@ void EigenConvolution::write_weight_gradient(std::span<float> gradient) const {
 }
 
 template <typename Visit, typename Skip>
-void EigenConvolution::for_each_run(Visit visit, Skip skip) const {
+void EigenConvolution::for_each_patch_run(Visit visit, Skip skip) const {
   const auto& [height, width, channels] = input_shape();
   const std::size_t kernel = geometry().kernel;
   const std::size_t padding = geometry().padding;
@@ -108,7 +108,7 @@ void EigenConvolution::for_each_run(Visit visit, Skip skip) const {
 
 void EigenConvolution::gather_patches(const float* image) {
   float* const patches = patches_.first(pixels_ * patch_).data();
-  for_each_run(
+  for_each_patch_run(
       [=](std::size_t patch, std::size_t place, std::size_t count) {
         std::copy_n(image + place, count, patches + patch);
       },
@@ -118,7 +118,7 @@ void EigenConvolution::gather_patches(const float* image) {
 void EigenConvolution::scatter_patches(float* image) const {
   std::fill_n(image, input_shape().elements(), 0.0F);
   const float* const patches = patches_.first(pixels_ * patch_).data();
-  for_each_run(
+  for_each_patch_run(
       [=](std::size_t patch, std::size_t place, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) image[place + i] += patches[patch + i];
       },

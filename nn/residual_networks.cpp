@@ -8,17 +8,17 @@
 namespace rubato::nn {
 namespace {
 
-struct Block {
+struct ResidualBlock {
   std::string name;  // "layer1.0"
   std::size_t width;
   std::size_t stride;
 };
 
-using AddBlock = void (*)(ModelBuilder& model, const Block& block);
+using AddBlock = void (*)(ModelBuilder& model, const ResidualBlock& block);
 
 // What is added to the block's result: its input, or a projection of it to the result's shape.
-ModelBuilder::Point shortcut(ModelBuilder& model, const Block& block, ModelBuilder::Point input,
-                             ModelBuilder::Point result) {
+ModelBuilder::Point shortcut(ModelBuilder& model, const ResidualBlock& block,
+                             ModelBuilder::Point input, ModelBuilder::Point result) {
   if (block.stride == 1 && input.shape == result.shape) return input;
   model.go_back_to(input);
   model.padded_convolution(block.name + ".downsample.0", result.shape.channels, 1, block.stride);
@@ -28,7 +28,7 @@ ModelBuilder::Point shortcut(ModelBuilder& model, const Block& block, ModelBuild
   return projected;
 }
 
-void add_basic_block(ModelBuilder& model, const Block& block) {
+void add_basic_block(ModelBuilder& model, const ResidualBlock& block) {
   const ModelBuilder::Point input = model.here();
   model.padded_convolution(block.name + ".conv1", block.width, 3, block.stride);
   model.batch_norm(block.name + ".bn1", Ending::relu);
@@ -36,7 +36,7 @@ void add_basic_block(ModelBuilder& model, const Block& block) {
   model.batch_norm_joining(block.name + ".bn2", shortcut(model, block, input, model.here()));
 }
 
-void add_bottleneck(ModelBuilder& model, const Block& block) {
+void add_bottleneck(ModelBuilder& model, const ResidualBlock& block) {
   constexpr std::size_t expansion = 4;
   const ModelBuilder::Point input = model.here();
   model.padded_convolution(block.name + ".conv1", block.width, 1, 1);
