@@ -87,6 +87,14 @@ TEST(InitialValues, AreNormalWithTheDeviation) {
   }
 }
 
+TEST(InitialValues, FirstNormalValuesStayWhatTheyAre) {
+  const std::vector<float> values = drawn_normal(0.5, 4);
+  EXPECT_EQ(values[0], 0x1.46a3fp-3F);
+  EXPECT_EQ(values[1], -0x1.55fcacp-2F);
+  EXPECT_EQ(values[2], 0x1.0d6bcp-6F);
+  EXPECT_EQ(values[3], 0x1.3d9a64p-5F);
+}
+
 TEST(InitialValues, NormalOnesDoNotDependOnTheSizeEither) {
   const std::vector<float> values = drawn_normal(0.5, 3000);
   for (const std::size_t count : {1U, 1023U, 1024U, 1025U, 2999U}) {
