@@ -1,12 +1,25 @@
-// A convolution by its definition, in double: the simple twin of both backends.
+// A convolution by its definition, in double: the simple twin of every backend's kernels, and the
+// suite of tests that they all pass (convolution_test.cpp).
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <memory>
 #include <vector>
 
 #include "nn/convolution.hpp"
 #include "tests/nn/layer_under_test.hpp"
 
 namespace rubato::nn {
+
+using MakeConvolution = std::unique_ptr<Layer> (*)(const ConvolutionGeometry& geometry);
+
+class ConvolutionKernels : public testing::TestWithParam<MakeConvolution> {
+ protected:
+  static std::unique_ptr<Layer> make(const ConvolutionGeometry& geometry) {
+    return GetParam()(geometry);
+  }
+};
 
 inline std::vector<float> convolution_by_definition(const ConvolutionGeometry& g,
                                                     LayerUnderTest& test) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <stdexcept>
+
+#include "tests/nn/convolution_by_definition.hpp"
+#include "tests/nn/refusal_of.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -49,13 +51,60 @@ TEST(Convolution, HasPyTorchsTensorsAndBounds) {
 }
 
 TEST(Convolution, SaysThatAKernelDoesNotFit) {
-  try {
-    make_convolution({"conv2", {8, 4, 1}, 10, 5, Activation::none}, Backend::eigen);
-    FAIL() << "no exception";
-  } catch (const std::invalid_argument& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("layer conv2: its 5x5 kernel does not fit into an "
-                                                 "input of 8x4 pixels"));
+  const ConvolutionGeometry geometry{"conv2", {8, 4, 1}, 10, 5};
+  EXPECT_THAT(
+      refusal_of([&] { make_convolution(geometry, Backend::eigen); }),
+      testing::HasSubstr("layer conv2: its 5x5 kernel does not fit into an input of 8x4 pixels"));
+}
+
+// What each backend's kernels must do; their own tests say which there are.
+
+TEST_P(ConvolutionKernels, EqualsItsDefinition) {
+  for (const ConvolutionGeometry& geometry : test_convolutions()) {
+    for (const std::size_t samples : {1U, 4U}) {
+      LayerUnderTest test(make(geometry), samples);
+      test.forward();
+      EXPECT_LT(distance(test.output(), convolution_by_definition(geometry, test)), 1e-6)
+          << geometry.kernel << "x" << geometry.kernel << ", " << samples << " samples";
+    }
   }
+}
+
+TEST_P(ConvolutionKernels, GradientsAreTheDerivatives) {
+  for (ConvolutionGeometry geometry : test_convolutions()) {
+    SCOPED_TRACE(geometry.kernel);
+    geometry.activation = Activation::none;
+    LayerUnderTest test(make(geometry), 3);
+    // Linear: any step is exact.
+    test.expect_derivatives(geometry.has_bias ? 2 : 1, 0.5F, 2e-5);
+  }
+}
+
+TEST_P(ConvolutionKernels, GradientStopsWhereReluCutOff) {
+  const ConvolutionGeometry geometry{"conv", {4, 4, 2}, 3, 2, Activation::relu};
+  LayerUnderTest test(make(geometry), 2);
+  test.expect_derivatives(2, 2e-4F, 5e-3);
+}
+
+TEST_P(ConvolutionKernels, UsesNewParameters) {
+  const ConvolutionGeometry geometry = test_convolutions().front();
+  LayerUnderTest test(make(geometry), 2);
+  test.forward();
+  fill_random(test.tensor(0), 77);
+  fill_random(test.tensor(1), 78);
+  test.forward();
+  EXPECT_LT(distance(test.output(), convolution_by_definition(geometry, test)), 1e-6);
+}
+
+TEST_P(ConvolutionKernels, NeedsNoInputGradient) {
+  LayerUnderTest test(make(test_convolutions().front()), 2);
+  test.forward();
+  test.backward();
+  const std::vector<float> with_it(test.gradient(0).begin(), test.gradient(0).end());
+  const std::vector<std::span<float>> gradients = {test.gradient(0), test.gradient(1)};
+  fill_random(test.gradient(0), 5);
+  test.layer().backward({test.input(), test.output(), test.output_gradient(), {}, {}, gradients});
+  EXPECT_EQ(with_it, std::vector<float>(test.gradient(0).begin(), test.gradient(0).end()));
 }
 
 }  // namespace
