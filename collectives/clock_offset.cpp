@@ -12,24 +12,28 @@ namespace rubato::collectives {
 namespace {
 
 constexpr int tries = 32;
-using Number = std::array<std::int64_t, 1>;
 
-void send(const Communicator& ranks, std::size_t to, std::int64_t value) {
-  exchange(ranks, to, std::span<const std::int64_t>(Number{value}), to, std::span<std::int64_t>());
+template <std::size_t size>
+using Numbers = std::array<std::int64_t, size>;
+
+template <std::size_t size>
+void send(const Communicator& ranks, std::size_t to, const Numbers<size>& numbers) {
+  send(ranks, to, std::span<const std::int64_t>(numbers));
 }
 
-std::int64_t receive(const Communicator& ranks, std::size_t from) {
-  Number value{};
-  exchange(ranks, from, std::span<const std::int64_t>(), from, std::span<std::int64_t>(value));
-  return value[0];
+template <std::size_t size>
+Numbers<size> receive(const Communicator& ranks, std::size_t from) {
+  Numbers<size> numbers{};
+  receive(ranks, from, std::span<std::int64_t>(numbers));
+  return numbers;
 }
 
 ClockOffset ask(const Communicator& across, std::size_t host, const NanosecondClock& clock) {
   ClockOffset best{.uncertainty = std::numeric_limits<std::int64_t>::max()};
   for (int i = 0; i < tries; ++i) {
     const std::int64_t asked = clock();
-    send(across, host, 0);
-    const std::int64_t answer = receive(across, host);
+    send(across, host, Numbers<1>{});
+    const std::int64_t answer = receive<1>(across, host)[0];
     const std::int64_t half_way = (clock() - asked) / 2;
     if (half_way < best.uncertainty) best = {answer - (asked + half_way), half_way};
   }
@@ -38,8 +42,8 @@ ClockOffset ask(const Communicator& across, std::size_t host, const NanosecondCl
 
 void answer(const Communicator& across, const NanosecondClock& clock) {
   for (int i = 0; i < tries; ++i) {
-    receive(across, 0);
-    send(across, 0, clock());
+    receive<1>(across, 0);
+    send(across, 0, Numbers<1>{clock()});
   }
 }
 
@@ -51,18 +55,17 @@ std::int64_t steady_nanoseconds() {
 }
 
 ClockOffset clock_offset(const Topology& topology, const NanosecondClock& clock) {
-  std::array<std::int64_t, 2> result{};
+  Numbers<2> result{};
   if (topology.node().rank() == 0) {
     const Communicator& across = *topology.across();
     if (across.rank() == 0) {
       for (std::size_t host = 1; host < across.size(); ++host) {
         const ClockOffset offset = ask(across, host, clock);
-        send(across, host, offset.nanoseconds);
-        send(across, host, offset.uncertainty);
+        send(across, host, Numbers<2>{offset.nanoseconds, offset.uncertainty});
       }
     } else {
       answer(across, clock);
-      result = {receive(across, 0), receive(across, 0)};
+      result = receive<2>(across, 0);
     }
   }
   topology.node().broadcast(std::as_writable_bytes(std::span(result)), 0);

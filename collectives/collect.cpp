@@ -12,19 +12,18 @@ namespace rubato::collectives {
 void collect(const Communicator& communicator, std::span<const std::byte> mine,
              const std::function<void(std::size_t, std::span<const std::byte>)>& visit) {
   if (communicator.rank() > 0) {
-    const std::array<std::int64_t, 1> size{static_cast<std::int64_t>(mine.size())};
-    exchange(communicator, 0, std::span<const std::int64_t>(size), 0, std::span<std::int64_t>());
-    exchange(communicator, 0, mine, 0, std::span<std::byte>());
+    const std::array size{static_cast<std::int64_t>(mine.size())};
+    send(communicator, 0, std::span<const std::int64_t>(size));
+    send(communicator, 0, mine);
     return;
   }
   visit(0, mine);
   std::vector<std::byte> bytes;
   for (std::size_t rank = 1; rank < communicator.size(); ++rank) {
     std::array<std::int64_t, 1> size{};
-    exchange(communicator, rank, std::span<const std::int64_t>(), rank,
-             std::span<std::int64_t>(size));
+    receive(communicator, rank, std::span<std::int64_t>(size));
     bytes.resize(static_cast<std::size_t>(size[0]));
-    exchange(communicator, rank, std::span<const std::byte>(), rank, std::span<std::byte>(bytes));
+    receive(communicator, rank, std::span(bytes));
     visit(rank, bytes);
   }
 }

@@ -37,7 +37,6 @@ class PendingRequests {
     if (is_done != 0) requests_.clear();
     return requests_.empty();
   }
-  bool empty() const noexcept { return requests_.empty(); }
 
  private:
   std::vector<MPI_Request> requests_;

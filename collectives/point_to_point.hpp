@@ -1,5 +1,5 @@
-// One rank sends an array while it receives another: the step of which ring and recursive doubling
-// are made. Both arrays travel in chunks; each message has a partner even if one array is shorter.
+// Arrays from rank to rank, in chunks. exchange() sends one while it receives another, as each step
+// of ring and recursive doubling does; each message has a partner even if one array is shorter.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +33,16 @@ void exchange(const Communicator& ranks, std::size_t to, std::span<const T> outg
                            MPI_STATUS_IGNORE),
               "MPI_Sendrecv");
   }
+}
+
+template <class T>
+void send(const Communicator& ranks, std::size_t to, std::span<const T> array) {
+  exchange(ranks, to, array, to, std::span<T>());
+}
+
+template <class T>
+void receive(const Communicator& ranks, std::size_t from, std::span<T> array) {
+  exchange(ranks, from, std::span<const T>(), from, array);
 }
 
 }  // namespace rubato::collectives
