@@ -13,8 +13,9 @@
 namespace rubato::collectives {
 namespace {
 
-// A message is the part of one host: measured to be the longest that Open MPI sends over TCP
-// eagerly (64 KiB) whether packed (5 to 7 bytes an element), floats, or results.
+// A message is the part of one host: as long as may be while Open MPI sends it over TCP eagerly
+// (up to 64 KiB). Floats and results make 32 KiB, packed sums up to 40; only sums that cannot be
+// packed are longer than that limit, by 32 bytes, and wait for the receiver.
 constexpr std::size_t part_blocks = 2;
 constexpr std::size_t part_elements = part_blocks * block_elements;
 constexpr std::size_t part_room = part_blocks * packed_room(block_elements);
@@ -27,13 +28,6 @@ constexpr std::size_t fewest_flights = 4;
 constexpr int addends_tag = 0;
 constexpr int results_tag = 1;
 constexpr std::size_t tags = 32'768;  // MPI promises so many; buckets that far apart never meet
-
-template <class Use>
-void for_each_block(const Slice& slice, const Use& use) {
-  for (std::size_t begin = slice.begin; begin < slice.end(); begin += block_elements) {
-    use(begin, std::min(block_elements, slice.end() - begin));
-  }
-}
 
 }  // namespace
 

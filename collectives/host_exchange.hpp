@@ -27,6 +27,12 @@ namespace rubato::collectives {
 template <class T>
 using BlockVisitor = std::function<void(std::size_t begin, std::span<const T> block)>;
 
+// Writes the sum over ranks first, first + 1, ... of the node, whose arrays of addends are given,
+// of the elements [begin, begin + sums.size()), at most a block.
+template <class T>
+using AddUp = std::function<void(std::size_t first, std::span<const T* const> addends,
+                                 std::size_t begin, std::span<T> sums)>;
+
 // What becomes of sums. Each block is visited once on each host: finished where it is added up,
 // adopted everywhere else.
 template <class T>
@@ -34,6 +40,8 @@ struct SumUse {
   BlockVisitor<T> finish;          // makes results of a block's sum, at the same place of
   std::span<const float> results;  // the whole array, unchanged until the sum has ended
   BlockVisitor<float> adopt = {};  // takes in a block of results of another host
+  // If set, makes the sum of a node's addends of a block; otherwise their arrays are added.
+  AddUp<T> add_up = {};
 };
 
 template <class T>  // float, double

@@ -17,14 +17,6 @@
 namespace rubato::collectives {
 namespace {
 
-// Calls use(begin, size) for the blocks of a slice, in order.
-template <class Use>
-void for_each_block(const Slice& slice, const Use& use) {
-  for (std::size_t begin = slice.begin; begin < slice.end(); begin += block_elements) {
-    use(begin, std::min(block_elements, slice.end() - begin));
-  }
-}
-
 // The addends of a node's ranks, in memory that all of them see.
 template <class T>
 class NodeAddends {
@@ -38,6 +30,14 @@ class NodeAddends {
 
   std::span<T> mine() const { return memory_.template region_as<T>(rank_); }
   std::span<const T* const> all() const { return all_; }
+
+  void sum(const AddUp<T>& add_up, std::size_t begin, std::span<T> sums) const {
+    if (add_up) {
+      add_up(0, all_, begin, sums);
+    } else {
+      sum_addends<T>(all_, begin, sums.size(), sums.data());
+    }
+  }
 
  private:
   NodeMemory memory_;
@@ -58,10 +58,7 @@ class OneNodeReducer final : public SliceReducer<T> {
     barrier_.wait();
     alignas(64) std::array<T, block_elements> sums;
     for_each_block(slice_, [&](std::size_t begin, std::size_t size) {
-      if (addends_.all().size() == 1) {
-        return use_.finish(begin, {addends_.all()[0] + begin, size});
-      }
-      sum_addends<T>(addends_.all(), begin, size, sums.data());
+      addends_.sum(use_.add_up, begin, {sums.data(), size});
       use_.finish(begin, {sums.data(), size});
     });
   }
@@ -90,6 +87,7 @@ class HostsReducer final : public SliceReducer<T> {
 
   void begin(SumUse<T> use) override {
     marks_.begin_round();
+    add_up_ = use.add_up;
     if (exchange_) exchange_->begin(std::move(use));
   }
 
@@ -118,11 +116,11 @@ class HostsReducer final : public SliceReducer<T> {
 
   // MPI takes about one message from the kernel each time that it is asked.
   void drain() {
-    constexpr std::size_t patience = 4;  // times that nothing has come
-    for (std::size_t in_vain = 0; in_vain < patience; ++in_vain) {
-      if (poll()) in_vain = 0;
-      if (exchange_->is_idle()) return;
-    }
+    constexpr std::size_t patience = 3;  // times that nothing has come
+    std::size_t in_vain = 0;
+    do {
+      in_vain = poll() ? 0 : in_vain + 1;
+    } while (in_vain < patience && !exchange_->is_idle());
   }
 
   bool is_ready(const Slice& bucket) const {
@@ -131,16 +129,16 @@ class HostsReducer final : public SliceReducer<T> {
   }
 
   bool poll() {
-    return exchange_->poll([this](const Slice& bucket) { return is_ready(bucket); },
-                           [this](std::size_t begin, std::span<T> sums) {
-                             sum_addends<T>(addends_.all(), begin, sums.size(), sums.data());
-                           });
+    return exchange_->poll(
+        [this](const Slice& bucket) { return is_ready(bucket); },
+        [this](std::size_t begin, std::span<T> sums) { addends_.sum(add_up_, begin, sums); });
   }
 
   std::size_t early_;
   Patience patience_;
   NodeAddends<T> addends_;
   ProgressMarks marks_;
+  AddUp<T> add_up_;
   std::optional<HostExchange<T>> exchange_;  // of slice owners
 };
 
@@ -160,6 +158,7 @@ class PrivateReducer final : public SliceReducer<T> {
 
   void reduce() override {
     barrier_.wait();
+    if (use_.add_up) gather_addends();
     allreduce(topology_, addends_, algorithm_);
     for_each_block(topology_.my_slice(addends_.size()), [&](std::size_t begin, std::size_t size) {
       use_.finish(begin, std::span<const T>(addends_.subspan(begin, size)));
@@ -167,6 +166,15 @@ class PrivateReducer final : public SliceReducer<T> {
   }
 
  private:
+  void gather_addends() {
+    const std::array<const T*, 1> mine{addends_.data()};
+    alignas(64) std::array<T, block_elements> sums;
+    for_each_block({0, addends_.size()}, [&](std::size_t begin, std::size_t size) {
+      use_.add_up(topology_.node().rank(), mine, begin, {sums.data(), size});
+      std::ranges::copy(std::span(sums).first(size), addends_.subspan(begin).begin());
+    });
+  }
+
   struct alignas(64) Line {
     std::array<std::byte, 64> bytes{};
   };

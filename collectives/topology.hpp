@@ -4,6 +4,7 @@
 // differ between mpirun and srun.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -25,6 +26,14 @@ struct Slice {
   std::size_t size = 0;
   std::size_t end() const noexcept { return begin + size; }
 };
+
+// Calls use(begin, size) for the blocks of a slice that begins with one, in order.
+template <class Use>
+void for_each_block(const Slice& slice, const Use& use) {
+  for (std::size_t begin = slice.begin; begin < slice.end(); begin += block_elements) {
+    use(begin, std::min(block_elements, slice.end() - begin));
+  }
+}
 
 // Part `index` of `parts` nearly equal parts of `count` elements, in whole grains (the last grain
 // may be short). Throws std::invalid_argument unless index < parts and grain > 0.

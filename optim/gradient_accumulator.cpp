@@ -1,10 +1,13 @@
-// The accumulation pass, segment by segment: a segment is what one tensor has of one norm block.
+// The accumulation pass, segment by segment.
 #include "optim/gradient_accumulator.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+
+#include "optim/norm_block.hpp"
 
 namespace rubato::optim {
 
@@ -23,6 +26,12 @@ struct Lanes {
   Bits largest{};
 };
 
+inline void look_at_group(const Floats& gradient, const Doubles& wide, Lanes& state) {
+  state.square += wide * wide;
+  const Bits magnitude = std::bit_cast<Bits>(gradient) & 0x7fffffffU;
+  state.largest = magnitude > state.largest ? magnitude : state.largest;
+}
+
 // sums (+)= gradient for one group. The first gradient of an update overwrites what the last one
 // left.
 template <bool first, class Sum>
@@ -40,23 +49,39 @@ inline void add_group(const float* gradient, Sum* sums, double constant, Lanes& 
     addends = load_lanes<Addends>(sums) + addends;
   }
   store_lanes(addends, sums);
-  state.square += wide * wide;
-  const Bits magnitude = load_lanes<Bits>(gradient) & 0x7fffffffU;
-  state.largest = magnitude > state.largest ? magnitude : state.largest;
+  look_at_group(g, wide, state);
+}
+
+SegmentFacts facts_of(const Lanes& low, const Lanes& high) {
+  const Bits largest = low.largest > high.largest ? low.largest : high.largest;
+  return {sum_in_order(low.square, high.square),
+          std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]))};
 }
 
 template <bool first, class Sum>
-SegmentFacts add_segment(const float* __restrict gradient, Sum* __restrict sums, std::size_t size,
-                         double constant) {
+SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std::size_t size,
+                     double constant) {
   Lanes low;
   Lanes high;
   for (std::size_t i = 0; i < size; i += lanes) {
     add_group<first>(gradient + i, sums + i, constant, low);
     add_group<first>(gradient + i + lane_group, sums + i + lane_group, constant, high);
   }
-  const Bits largest = low.largest > high.largest ? low.largest : high.largest;
-  return {sum_in_order(low.square, high.square),
-          std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]))};
+  return facts_of(low, high);
+}
+
+SegmentFacts look_at_all(const float* gradient, std::size_t size) {
+  Lanes low;
+  Lanes high;
+  const auto look = [](const float* group, Lanes& state) {
+    const auto g = load_lanes<Floats>(group);
+    look_at_group(g, __builtin_convertvector(g, Doubles), state);
+  };
+  for (std::size_t i = 0; i < size; i += lanes) {
+    look(gradient + i, low);
+    look(gradient + i + lane_group, high);
+  }
+  return facts_of(low, high);
 }
 
 }  // namespace
@@ -69,77 +94,85 @@ SumKind sum_kind(const std::string& name) {
 
 std::string to_string(SumKind kind) { return kind == SumKind::exact ? "exact" : "fast"; }
 
-GradientAccumulator::GradientAccumulator(std::vector<TensorRange> tensors,
-                                         std::size_t total_elements, Sums sums)
-    : sums_(sums), largest_bits_(tensors.size(), 0) {
-  for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor) {
-    const bool is_last = tensor + 1 == tensors.size();
-    const std::size_t end = is_last ? total_elements : tensors[tensor + 1].begin;
-    for (std::size_t begin = tensors[tensor].begin; begin < end;) {
-      const std::size_t block_end = (begin / norm_block_elements + 1) * norm_block_elements;
-      const std::size_t size = std::min(end, block_end) - begin;
-      if (size % lanes != 0) throw std::logic_error("tensors must be padded to whole lanes");
-      segments_.push_back(
-          {begin, size, tensor, tensors[tensor].is_parameter, begin + size == block_end});
-      begin += size;
-    }
-    if (tensors[tensor].is_parameter) parameter_segments_ = segments_.size();
-  }
-  squares_.resize(segments_.size());
-  added_from_ = parameter_segments_;
-}
+GradientAccumulator::GradientAccumulator(const TensorSegments& segments, std::size_t tensors,
+                                         Sums sums)
+    : segments_(segments),
+      sums_(sums),
+      squares_(segments.all().size()),
+      taken_from_(segments.parameters()),
+      largest_bits_(tensors) {}
 
 void GradientAccumulator::begin() {
   is_empty_ = true;
-  added_from_ = parameter_segments_;
-  std::fill(largest_bits_.begin(), largest_bits_.end(), 0U);
+  taken_from_ = segments_.parameters();
+  std::ranges::fill(largest_bits_, 0U);
 }
 
 double GradientAccumulator::add(std::span<const float> gradient, const ExactUnits& units) {
-  add_segments(0, added_from_, gradient, units);
-  add_segments(parameter_segments_, segments_.size(), gradient, units);
+  const double square = finish([&](std::size_t i) { add_segment(i, gradient, units); });
   is_empty_ = false;
-  added_from_ = parameter_segments_;
+  return square;
+}
+
+std::size_t GradientAccumulator::add_from(std::size_t from, std::span<const float> gradient,
+                                          const ExactUnits& units) {
+  return take_from(from, [&](std::size_t i) { add_segment(i, gradient, units); });
+}
+
+double GradientAccumulator::look(std::span<const float> gradient) {
+  return finish([&](std::size_t i) { look_at_segment(i, gradient); });
+}
+
+std::size_t GradientAccumulator::look_from(std::size_t from, std::span<const float> gradient) {
+  return take_from(from, [&](std::size_t i) { look_at_segment(i, gradient); });
+}
+
+template <class Take>
+double GradientAccumulator::finish(const Take& take) {
+  for (std::size_t i = 0; i < taken_from_; ++i) take(i);
+  for (std::size_t i = segments_.parameters(); i < segments_.all().size(); ++i) take(i);
+  taken_from_ = segments_.parameters();
   double square = 0;
   double block = 0;
-  for (std::size_t i = 0; i < parameter_segments_; ++i) {
+  for (std::size_t i = 0; i < segments_.parameters(); ++i) {
     block += squares_[i];
-    if (segments_[i].ends_block) square += std::exchange(block, 0.0);
+    if (segments_.all()[i].ends_block) square += std::exchange(block, 0.0);
   }
   return square + block;
 }
 
-void GradientAccumulator::add_from(std::size_t from, std::span<const float> gradient,
-                                   const ExactUnits& units) {
-  std::size_t first = added_from_;
-  while (first > 0 && segments_[first - 1].begin >= from) --first;
-  add_segments(first, added_from_, gradient, units);
-  added_from_ = first;
+template <class Take>
+std::size_t GradientAccumulator::take_from(std::size_t from, const Take& take) {
+  const std::size_t end = taken_from_;
+  while (taken_from_ > 0 && segments_.begin_of(taken_from_ - 1) >= from) --taken_from_;
+  for (std::size_t i = taken_from_; i < end; ++i) take(i);
+  return segments_.begin_of(taken_from_);
 }
 
-void GradientAccumulator::add_segments(std::size_t first, std::size_t last,
-                                       std::span<const float> gradient, const ExactUnits& units) {
-  std::visit(
-      [&](auto sums) {
-        for (std::size_t i = first; i < last; ++i) {
-          const Segment& segment = segments_[i];
-          const double constant = units.rounding_constant(segment.tensor);
-          const float* from = gradient.data() + segment.begin;
-          auto* to = sums.data() + segment.begin;
-          const SegmentFacts facts = is_empty_
-                                         ? add_segment<true>(from, to, segment.size, constant)
-                                         : add_segment<false>(from, to, segment.size, constant);
-          std::uint32_t& largest = largest_bits_[segment.tensor];
-          largest = std::max(largest, facts.largest_bits);
-          squares_[i] = facts.square;
-        }
-      },
-      sums_);
+void GradientAccumulator::add_segment(std::size_t index, std::span<const float> gradient,
+                                      const ExactUnits& units) {
+  const Segment& segment = segments_.all()[index];
+  const double constant = units.rounding_constant(segment.tensor);
+  const float* const from = gradient.data() + segment.begin;
+  const auto add = [&](auto sums) {
+    auto* const to = sums.data() + segment.begin;
+    return is_empty_ ? add_all<true>(from, to, segment.size, constant)
+                     : add_all<false>(from, to, segment.size, constant);
+  };
+  const SegmentFacts facts = std::visit(add, sums_);
+  note(index, facts.square, facts.largest_bits);
 }
 
-void GradientAccumulator::finish() {
-  if (!is_empty_) return;
-  std::visit([](auto sums) { std::fill(sums.begin(), sums.end(), 0); }, sums_);
+void GradientAccumulator::look_at_segment(std::size_t index, std::span<const float> gradient) {
+  const Segment& segment = segments_.all()[index];
+  const SegmentFacts facts = look_at_all(gradient.data() + segment.begin, segment.size);
+  note(index, facts.square, facts.largest_bits);
+}
+
+void GradientAccumulator::note(std::size_t index, double square, std::uint32_t largest_bits) {
+  squares_[index] = square;
+  std::uint32_t& largest = largest_bits_[segments_.all()[index].tensor];
+  largest = std::max(largest, largest_bits);
 }
 
 }  // namespace rubato::optim

@@ -2,7 +2,8 @@
 //
 // One pass makes three things: the sum (rounded to the exact sum's units first, or plain float),
 // the gradient's squared norm, and each tensor's largest magnitude as an integer (which serves as
-// maximum and as inf/NaN flag alike).
+// maximum and as inf/NaN flag alike). A gradient that is its rank's only one may stay where it is:
+// then the pass only reads it, and whoever wants the sum rounds it (node_gradients.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 #include <vector>
 
 #include "optim/exact_units.hpp"
-#include "optim/norm_block.hpp"
+#include "optim/tensor_segments.hpp"
 
 namespace rubato::optim {
 
@@ -21,54 +22,40 @@ enum class SumKind { exact, fast };
 SumKind sum_kind(const std::string& name);  // "exact", "fast"; throws std::invalid_argument
 std::string to_string(SumKind kind);
 
-// A tensor's place in the flat buffers: begin a multiple of 16; the elements up to the next tensor
-// are padding, and zero.
-struct TensorRange {
-  std::string name;
-  std::size_t begin = 0;
-  std::size_t size = 0;
-  bool is_parameter =
-      true;  // false: a running statistic, averaged over minibatches rather than samples
-  double statistic_weight = 0;  // running statistics: a in z <- (1-a) z + a s, per minibatch
-};
-
 class GradientAccumulator {
  public:
   // Where the sums are kept: double for the exact sum, float for the fast one.
   using Sums = std::variant<std::span<double>, std::span<float>>;
 
-  // `tensors` in order of place; the parameters first. All buffers have `total_elements`.
-  GradientAccumulator(std::vector<TensorRange> tensors, std::size_t total_elements, Sums sums);
+  // `segments`, of so many tensors, must outlive this; `sums` cover all of them.
+  GradientAccumulator(const TensorSegments& segments, std::size_t tensors, Sums sums);
 
   void begin();  // a new update: the sums are empty
   // Adds one gradient; returns its squared norm over the parameters.
   double add(std::span<const float> gradient, const ExactUnits& units);
-  // Adds what is final of a gradient that is still being computed, its parameters from `from` on:
-  // the end of the tensor before `from`, or a multiple of the norm block. add() then adds the rest.
-  void add_from(std::size_t from, std::span<const float> gradient, const ExactUnits& units);
-  void finish();  // zeroes the sums if nothing was added: an idle rank contributes nothing
+  // Adds what is final of a gradient that is still being computed, its parameters from `from` on,
+  // in whole segments: returns from where on that was. add() then adds the rest.
+  std::size_t add_from(std::size_t from, std::span<const float> gradient, const ExactUnits& units);
+  // As add() and add_from(), for the update's only gradient: the sums stay as they are.
+  double look(std::span<const float> gradient);
+  std::size_t look_from(std::size_t from, std::span<const float> gradient);
 
-  // Per tensor: bits of the largest |g| added since begin().
+  // Per tensor: bits of the largest |g| since begin().
   const std::vector<std::uint32_t>& largest_bits() const noexcept { return largest_bits_; }
 
  private:
-  // A part of a tensor that lies within one norm block, padding included.
-  struct Segment {
-    std::size_t begin;
-    std::size_t size;
-    std::size_t tensor;
-    bool is_parameter;
-    bool ends_block;
-  };
+  template <class Take>
+  double finish(const Take& take);
+  template <class Take>
+  std::size_t take_from(std::size_t from, const Take& take);
+  void add_segment(std::size_t index, std::span<const float> gradient, const ExactUnits& units);
+  void look_at_segment(std::size_t index, std::span<const float> gradient);
+  void note(std::size_t index, double square, std::uint32_t largest_bits);
 
-  void add_segments(std::size_t first, std::size_t last, std::span<const float> gradient,
-                    const ExactUnits& units);
-
+  const TensorSegments& segments_;
   Sums sums_;
-  std::vector<Segment> segments_;
   std::vector<double> squares_;  // of the gradient under way, of each segment
-  std::size_t parameter_segments_ = 0;
-  std::size_t added_from_ = 0;  // parameter segments from here on have been added of it
+  std::size_t taken_from_ = 0;   // parameters' segments from here on have been taken of it
   std::vector<std::uint32_t> largest_bits_;
   bool is_empty_ = true;
 };

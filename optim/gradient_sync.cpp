@@ -1,15 +1,18 @@
 // The update's reduction, phase by phase.
 //
-// Order of accesses to shared memory: ranks write their slots, notes, largest magnitudes and
-// addends; the reducer's barrier; owners write the mean of their slices, the first rank of each
-// node exchanges the small tables across nodes; the last barrier; all read. The second table of
-// slots and notes is cleared meanwhile, so that a node's table holds zeros where other nodes' ranks
-// will have their say.
+// Order of accesses to shared memory: ranks write their gradients, slots, notes and largest
+// magnitudes; the reducer lets nobody read them before all ranks of the node have; owners write the
+// mean of their slices (on several nodes while others still compute: nobody reads it before the
+// last barrier), the first rank of each node combines the small tables; the last barrier; all read.
+// The second table of slots and notes is cleared meanwhile, so that a node's table holds zeros
+// where other nodes' ranks will have their say.
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "optim/norm_block.hpp"
 
 namespace rubato::optim {
 
@@ -37,28 +40,33 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
                            collectives::AllreduceAlgorithm algorithm)
     : topology_(topology),
       tensors_(std::move(tensors)),
+      segments_(tensors_, total_elements),
       parameter_elements_(parameter_elements),
       total_elements_(total_elements),
       kind_(kind),
       units_(tensors_.size()),
+      gradients_(topology, segments_, units_, total_elements),
       barrier_(topology),
       mean_memory_(topology, bytes_on_first(topology, total_elements * sizeof(float))),
       square_memory_(topology,
                      bytes_on_first(topology, blocks_of(parameter_elements) * sizeof(double))),
       largest_memory_(topology, (tensors_.size() + 1) * sizeof(std::int64_t)),
       table_memory_(topology, 0),
+      largest_bits_(tensors_.size()),
       notes_(topology.all().size()) {
   if (kind == SumKind::exact) {
-    auto reducer = collectives::make_slice_reducer<double>(topology, barrier_, total_elements,
-                                                           algorithm, parameter_elements);
-    accumulator_.emplace(tensors_, total_elements, reducer->addends());
-    reducer_ = std::move(reducer);
+    make_reducer<double>(algorithm);
   } else {
-    auto reducer = collectives::make_slice_reducer<float>(topology, barrier_, total_elements,
-                                                          algorithm, parameter_elements);
-    accumulator_.emplace(tensors_, total_elements, reducer->addends());
-    reducer_ = std::move(reducer);
+    make_reducer<float>(algorithm);
   }
+}
+
+template <class T>
+void GradientSync::make_reducer(collectives::AllreduceAlgorithm algorithm) {
+  auto reducer = collectives::make_slice_reducer<T>(topology_, barrier_, total_elements_, algorithm,
+                                                    parameter_elements_);
+  accumulator_.emplace(segments_, tensors_.size(), reducer->addends());
+  reducer_ = std::move(reducer);
 }
 
 void GradientSync::reserve(std::size_t minibatches) {
@@ -69,117 +77,115 @@ void GradientSync::reserve(std::size_t minibatches) {
   table_memory_ = collectives::NodeMemory(topology_, bytes_on_first(topology_, 2 * bytes));
 }
 
-void GradientSync::begin(std::size_t minibatches, std::uint64_t samples) {
+void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine) {
   if (minibatches > slot_capacity_) reserve(std::max(minibatches, 2 * slot_capacity_));
   minibatches_ = minibatches;
   samples_ = samples;
+  mine_ = mine;
+  gradients_.set_form(NodeGradients::Form::nothing);
   accumulator_->begin();
-  std::visit(
-      [this](auto& reducer) {
-        reducer->begin(
-            {.finish = [this](std::size_t begin, auto sum) { this->write_mean(begin, sum); },
-             .results = mean(),
-             .adopt = [this](std::size_t begin,
-                             auto results) { this->adopt_mean(begin, results); }});
-      },
-      reducer_);
+  std::visit([this](auto& reducer) { this->begin(*reducer); }, reducer_);
+}
+
+template <class T>
+void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
+  reducer.begin(
+      {.finish =
+           [this](std::size_t begin, std::span<const T> sum) {
+             write_mean(begin, sum, T{1} / static_cast<T>(samples_),
+                        T{1} / static_cast<T>(minibatches_));
+           },
+       .results = mean(),
+       .adopt = [this](std::size_t begin,
+                       std::span<const float> results) { write_mean(begin, results, 1.0F, 1.0F); },
+       .add_up = [this](std::size_t first, std::span<const T* const> addends, std::size_t begin,
+                        std::span<T> sums) { gradients_.add_up(first, addends, begin, sums); }});
 }
 
 bool GradientSync::overlaps() const {
   return std::visit([](const auto& reducer) { return reducer->overlaps(); }, reducer_);
 }
 
+bool GradientSync::leave_in_place(std::span<const float> gradient) {
+  const bool stays = mine_ == 1 && gradient.data() == gradients_.mine().data();
+  gradients_.set_form(stays ? NodeGradients::Form::gradient : NodeGradients::Form::sums);
+  return stays;
+}
+
 void GradientSync::accumulate_from(std::size_t from, std::span<const float> gradient) {
-  accumulator_->add_from(from, gradient, units_);
-  std::visit([from](auto& reducer) { reducer->finished_from(from); }, reducer_);
+  const std::size_t final_from = leave_in_place(gradient)
+                                     ? accumulator_->look_from(from, gradient)
+                                     : accumulator_->add_from(from, gradient, units_);
+  std::visit([=](auto& reducer) { reducer->finished_from(final_from); }, reducer_);
 }
 
 void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> gradient) {
-  const double square = accumulator_->add(gradient, units_);
+  const double square =
+      leave_in_place(gradient) ? accumulator_->look(gradient) : accumulator_->add(gradient, units_);
   slots(table_)[facts.slot] = {facts.loss_sum, static_cast<double>(facts.samples),
                                static_cast<double>(facts.correct), square,
                                static_cast<double>(facts.audit)};
 }
 
 UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note) {
-  accumulator_->finish();
   notes(table_)[topology_.all().rank()] = note;
-  largest_of(topology_.node().rank()).back() = static_cast<std::int64_t>(request);
-  std::copy(accumulator_->largest_bits().begin(), accumulator_->largest_bits().end(),
-            largest_of(topology_.node().rank()).begin());
+  const std::span<std::int64_t> largest = largest_of(topology_.node().rank());
+  std::ranges::copy(accumulator_->largest_bits(), largest.begin());
+  largest.back() = static_cast<std::int64_t>(request);
   std::visit([](auto& reducer) { reducer->reduce(); }, reducer_);
-  if (topology_.node().rank() == 0) exchange_across_nodes();
+  if (topology_.node().rank() == 0) combine_tables();
   barrier_.wait();
 
-  const std::vector<std::uint32_t> largest_bits = largest_over_ranks();
   UpdateSums sums = add_slots();
   take_audits();
   std::ranges::copy(notes(table_), notes_.begin());
-  request_ = largest_request();
   table_ = 1 - table_;
-  require_finite(largest_bits);
+  take_largest();
   if (sums.samples != samples_) {
     throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
                            " samples of an update of " + std::to_string(samples_));
   }
   require_finite(sums);
-  if (kind_ == SumKind::exact) sums.stands = units_.adopt(largest_bits, minibatches_);
+  if (kind_ == SumKind::exact) sums.stands = units_.adopt(largest_bits_, minibatches_);
   return sums;
 }
 
 template <class T>
-void GradientSync::write_mean(std::size_t begin, std::span<const T> sum) {
+void GradientSync::write_mean(std::size_t begin, std::span<const T> sum, T per_sample,
+                              T per_minibatch) {
   float* const out = mean().data() + begin;
   const std::size_t parameters =
       begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
   if (parameters > 0) {
     block_squares()[begin / norm_block_elements] =
-        take_mean(sum.first(parameters), T{1} / static_cast<T>(samples_), out);
+        take_mean(sum.first(parameters), per_sample, out);
   }
-  const T per_minibatch = T{1} / static_cast<T>(minibatches_);
   for (std::size_t i = parameters; i < sum.size(); ++i) {
     out[i] = static_cast<float>(sum[i] * per_minibatch);
   }
 }
 
-void GradientSync::adopt_mean(std::size_t begin, std::span<const float> mean_of_block) {
-  float* const out = mean().data() + begin;
-  const std::size_t parameters =
-      begin < parameter_elements_ ? std::min(mean_of_block.size(), parameter_elements_ - begin) : 0;
-  if (parameters > 0) {
-    block_squares()[begin / norm_block_elements] =
-        take_mean(mean_of_block.first(parameters), 1.0F, out);
-  }
-  std::ranges::copy(mean_of_block.subspan(parameters), out + parameters);
-}
-
-void GradientSync::exchange_across_nodes() {
+// Over the node's ranks, then over the nodes.
+void GradientSync::combine_tables() {
   std::ranges::fill(table(1 - table_), 0.0);
-  if (topology_.node_count() == 1) return;
-  const std::size_t used = notes_.size() * sizeof(RankNote) + minibatches_ * sizeof(Slot);
-  topology_.across()->sum(table(table_).first(used / sizeof(double)));
   const std::span<std::int64_t> largest = largest_of(0);
   for (std::size_t rank = 1; rank < topology_.node().size(); ++rank) {
     const std::span<std::int64_t> other = largest_of(rank);
     for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], other[i]);
   }
+  if (topology_.node_count() == 1) return;
+  const std::size_t used = notes_.size() * sizeof(RankNote) + minibatches_ * sizeof(Slot);
+  topology_.across()->sum(table(table_).first(used / sizeof(double)));
   topology_.across()->maximum(largest);
 }
 
-std::vector<std::uint32_t> GradientSync::largest_over_ranks() const {
-  std::vector<std::uint32_t> largest(tensors_.size(), 0);
-  for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
-    const std::span<std::int64_t> bits = largest_of(rank);
-    for (std::size_t tensor = 0; tensor < largest.size(); ++tensor) {
-      largest[tensor] = std::max(largest[tensor], static_cast<std::uint32_t>(bits[tensor]));
-    }
-  }
-  return largest;
-}
-
-void GradientSync::require_finite(const std::vector<std::uint32_t>& largest_bits) const {
+void GradientSync::take_largest() {
+  const std::span<const std::int64_t> largest = largest_of(0);
+  std::ranges::transform(largest.first(tensors_.size()), largest_bits_.begin(),
+                         [](std::int64_t bits) { return static_cast<std::uint32_t>(bits); });
+  request_ = static_cast<std::uint64_t>(largest.back());
   for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
-    if (largest_bits[tensor] < ExactUnits::infinity_bits) continue;
+    if (largest_bits_[tensor] < ExactUnits::infinity_bits) continue;
     throw NonFiniteGradient("the gradient of " + tensors_[tensor].name + divergence_advice);
   }
 }
@@ -196,14 +202,6 @@ void GradientSync::take_audits() {
   for (const Slot& slot : slots(table_).first(minibatches_)) {
     audits_.push_back(static_cast<std::uint64_t>(slot.audit));
   }
-}
-
-std::uint64_t GradientSync::largest_request() const {
-  std::int64_t largest = 0;
-  for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
-    largest = std::max(largest, largest_of(rank).back());
-  }
-  return static_cast<std::uint64_t>(largest);
 }
 
 UpdateSums GradientSync::add_slots() const {

@@ -1,7 +1,7 @@
 // The one reduction of an update: everything that an update needs from other ranks.
 //
-//   begin(m, B)                  an update of m minibatches, numbered 0 ... m-1 ("slots"), and B
-//                                samples begins
+//   begin(m, B, k)               an update of m minibatches, numbered 0 ... m-1 ("slots"), and B
+//                                samples begins; this rank runs k of them
 //   accumulate(facts, gradient)  once per minibatch that this rank runs, in any order; an idle rank
 //                                calls it never
 //   sum()                        collective: the mean gradient and the update's scalars, the same
@@ -35,6 +35,8 @@
 #include "optim/exact_units.hpp"
 #include "optim/gradient_accumulator.hpp"
 #include "optim/gradient_noise.hpp"
+#include "optim/node_gradients.hpp"
+#include "optim/tensor_segments.hpp"
 
 namespace rubato::optim {
 
@@ -67,18 +69,27 @@ class NonFiniteGradient : public std::runtime_error {
 
 class GradientSync {
  public:
-  // Collective. `tensors` as in gradient_accumulator.hpp; `parameter_elements` of the
-  // `total_elements` are parameters.
+  // Collective. `tensors` as in tensor_segments.hpp; `parameter_elements` of the `total_elements`
+  // are parameters. The topology must outlive this.
   GradientSync(const collectives::Topology& topology, std::vector<TensorRange> tensors,
                std::size_t parameter_elements, std::size_t total_elements, SumKind kind,
                collectives::AllreduceAlgorithm algorithm);
+  GradientSync(const GradientSync&) = delete;
+  GradientSync& operator=(const GradientSync&) = delete;
 
   // Collective. Makes room for updates of so many minibatches, so that begin() need not.
   void reserve(std::size_t minibatches);
 
   // Collective the first time that an update has more minibatches than any before (the slots grow).
-  // `samples` of the whole update must equal what the ranks are about to run.
-  void begin(std::size_t minibatches, std::uint64_t samples);
+  // `samples` of the whole update must equal what the ranks are about to run; `mine` is how many of
+  // the minibatches this rank runs, where it knows.
+  void begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine = any_number);
+  static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+
+  // A place for this rank's gradients, total_elements long. Where the update's only one of this
+  // rank is computed there, it is neither added nor copied, and must stay unchanged until the
+  // barrier after sum().
+  std::span<float> gradient() const { return gradients_.mine(); }
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
@@ -86,7 +97,7 @@ class GradientSync {
   // Whether accumulate_from() is of any use: it is not on one node, where the sum needs no network.
   bool overlaps() const;
   // In the rank's last minibatch of the update, and followed by accumulate() for it: of `gradient`,
-  // the parameters from `from` on, a tensor's begin, are final. Never waits.
+  // the parameters from `from` on are final. Never waits.
   void accumulate_from(std::size_t from, std::span<const float> gradient);
 
   // Collective. `request` is a number of the caller's that travels along, `note` some more. Throws
@@ -130,14 +141,18 @@ class GradientSync {
   };
 
   template <class T>
-  void write_mean(std::size_t begin, std::span<const T> sum);
-  void adopt_mean(std::size_t begin, std::span<const float> mean_of_block);
-  void exchange_across_nodes();
-  std::vector<std::uint32_t> largest_over_ranks() const;
-  void require_finite(const std::vector<std::uint32_t>& largest_bits) const;
+  void make_reducer(collectives::AllreduceAlgorithm algorithm);
+  template <class T>
+  void begin(collectives::SliceReducer<T>& reducer);
+  bool leave_in_place(std::span<const float> gradient);  // whether it is
+  // Writes the mean of a block and measures it: of parameters sum * per_sample, of running
+  // statistics sum * per_minibatch.
+  template <class T>
+  void write_mean(std::size_t begin, std::span<const T> sum, T per_sample, T per_minibatch);
+  void combine_tables();
   void require_finite(const UpdateSums& sums) const;
+  void take_largest();
   void take_audits();
-  std::uint64_t largest_request() const;
   UpdateSums add_slots() const;
 
   // A table: a note for each rank, a slot for each minibatch.
@@ -150,10 +165,12 @@ class GradientSync {
 
   const collectives::Topology& topology_;
   std::vector<TensorRange> tensors_;
+  TensorSegments segments_;
   std::size_t parameter_elements_;
   std::size_t total_elements_;
   SumKind kind_;
   ExactUnits units_;
+  NodeGradients gradients_;
   collectives::NodeBarrier barrier_;
   Reducer reducer_;
   std::optional<GradientAccumulator> accumulator_;
@@ -161,12 +178,14 @@ class GradientSync {
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
   collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,
-                                            // and the request
+                                            // and the request; then the first rank's: over all
   collectives::NodeMemory table_memory_;    // the first rank's region: two tables, used in turn
   std::size_t slot_capacity_ = 0;
   std::size_t minibatches_ = 0;
   std::uint64_t samples_ = 0;
-  std::size_t table_ = 0;  // the one in use
+  std::size_t mine_ = 0;
+  std::size_t table_ = 0;                    // the one in use
+  std::vector<std::uint32_t> largest_bits_;  // over all ranks
   std::vector<std::uint64_t> audits_;
   std::vector<RankNote> notes_;
   std::uint64_t request_ = 0;

@@ -2,8 +2,6 @@
 // the node's memory.
 #include "runtime/replica.hpp"
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "collectives/node_barrier.hpp"
@@ -12,21 +10,11 @@ namespace rubato::runtime {
 
 namespace {
 
-constexpr std::size_t alignment_bytes = 64;
-
 std::size_t shared_bytes(const collectives::Topology& topology, const nn::Layout& layout,
                          std::size_t optimizer_buffers) {
   if (topology.node().rank() != 0) return 0;
   return sizeof(float) *
          (layout.total_elements() + optimizer_buffers * layout.parameter_elements());
-}
-
-// The storage's part that begins at a boundary.
-std::span<float> aligned(std::vector<float>& storage, std::size_t elements) {
-  void* begin = storage.data();
-  std::size_t bytes = storage.size() * sizeof(float);
-  std::align(alignment_bytes, elements * sizeof(float), begin, bytes);
-  return {static_cast<float*>(begin), elements};
 }
 
 }  // namespace
@@ -36,9 +24,7 @@ Replica::Replica(const collectives::Topology& topology, std::unique_ptr<nn::Mode
     : model_(std::move(model)),
       state_names_(std::move(optimizer_state_names)),
       seed_(seed),
-      memory_(topology, shared_bytes(topology, model_->layout(), state_names_.size())),
-      gradient_storage_(model_->layout().total_elements() + alignment_bytes / sizeof(float)),
-      gradient_(aligned(gradient_storage_, model_->layout().total_elements())) {
+      memory_(topology, shared_bytes(topology, model_->layout(), state_names_.size())) {
   const nn::Layout& layout = model_->layout();
   std::span<float> rest = memory_.region_as<float>(0);
   shared_.parameters = rest.first(layout.total_elements());
@@ -52,9 +38,10 @@ Replica::Replica(const collectives::Topology& topology, std::unique_ptr<nn::Mode
   use_new_weights();
 }
 
-nn::MinibatchLoss Replica::run(const data::LoadedMinibatch& loaded, nn::IsFinalFrom is_final_from) {
+nn::MinibatchLoss Replica::run(const data::LoadedMinibatch& loaded, std::span<float> gradient,
+                               nn::IsFinalFrom is_final_from) {
   const nn::MinibatchKey key{seed_, loaded.minibatch.epoch, loaded.minibatch.index};
-  return model_->gradient({loaded.inputs, loaded.labels, key, std::move(is_final_from)}, gradient_);
+  return model_->gradient({loaded.inputs, loaded.labels, key, std::move(is_final_from)}, gradient);
 }
 
 void Replica::use_new_weights() { model_->use_parameters(shared_.parameters); }

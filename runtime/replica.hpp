@@ -1,8 +1,7 @@
 // A replica: one rank's copy of the model's machinery, on weights that the node holds once.
 //
 // Weights and optimizer state lie in node-shared memory, in the first rank's region: every rank
-// reads them, each slice is written by its owner. The gradient is this rank's own. Minibatches
-// arrive through a prefetcher.
+// reads them, each slice is written by its owner. Minibatches arrive through a prefetcher.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +26,10 @@ class Replica {
   Replica(const collectives::Topology& topology, std::unique_ptr<nn::Model> model,
           std::vector<std::string> optimizer_state_names, std::uint64_t seed);
 
-  // Runs a minibatch forward and backward: gradient() then holds the sum over its samples.
+  // Runs a minibatch forward and backward: `gradient` then holds the sum over its samples.
   // `is_final_from` hears from the model which part of it does already.
-  nn::MinibatchLoss run(const data::LoadedMinibatch& loaded, nn::IsFinalFrom is_final_from = {});
-  std::span<float> gradient() const noexcept { return gradient_; }
+  nn::MinibatchLoss run(const data::LoadedMinibatch& loaded, std::span<float> gradient,
+                        nn::IsFinalFrom is_final_from = {});
 
   // To be called on every rank after the weights have changed (and a barrier has passed).
   void use_new_weights();
@@ -46,8 +45,6 @@ class Replica {
   std::uint64_t seed_;
   collectives::NodeMemory memory_;
   optim::SharedState shared_;
-  std::vector<float> gradient_storage_;
-  std::span<float> gradient_;
 };
 
 // The model's layout in the terms of the gradient sync.

@@ -119,19 +119,18 @@ void TrainStep::request_mine(const data::PlannedUpdate& update,
 }
 
 void TrainStep::run_substeps(const data::PlannedUpdate& update) {
-  sync_.begin(update.minibatches.size(), update.batch_size);
+  sync_.begin(update.minibatches.size(), update.batch_size, slots_.size());
   timer_.begin();
   for (const std::size_t slot : slots_) {
     const data::Minibatch& minibatch = update.minibatches[slot];
     beat(update, Phase::loading_data);
     const data::LoadedMinibatch loaded = loader_.next();
     beat(update, Phase::computing);
-    const nn::MinibatchLoss loss =
-        replica_.run(loaded, slot == slots_.back() ? sum_early() : nn::IsFinalFrom());
+    const nn::MinibatchLoss loss = replica_.run(
+        loaded, sync_.gradient(), slot == slots_.back() ? sum_early() : nn::IsFinalFrom());
     const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
     beat(update, Phase::accumulating);
-    sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit},
-                     replica_.gradient());
+    sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit}, sync_.gradient());
     timer_.take(minibatch.size == options_.minibatch);
   }
 }
@@ -139,7 +138,7 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
 // Where the sum needs a network, it begins with the first parts of this rank's last gradient.
 nn::IsFinalFrom TrainStep::sum_early() {
   if (!sync_.overlaps()) return {};
-  return [this](std::size_t from) { sync_.accumulate_from(from, replica_.gradient()); };
+  return [this](std::size_t from) { sync_.accumulate_from(from, sync_.gradient()); };
 }
 
 void TrainStep::beat(const data::PlannedUpdate& update, Phase phase) const {

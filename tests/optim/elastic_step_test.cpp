@@ -21,12 +21,6 @@ using namespace testing;
 // Two updates, of five minibatches and of one: with more than one rank some are idle in the second.
 const std::vector<std::size_t> minibatch_counts{5, 1};
 
-std::uint64_t batch_of(std::size_t minibatches) {
-  std::uint64_t samples = 0;
-  for (std::size_t slot = 0; slot < minibatches; ++slot) samples += samples_of(slot);
-  return samples;
-}
-
 ScheduleOptions constant_rate() {
   ScheduleOptions options;
   options.base_rate = 0.1;
@@ -61,7 +55,7 @@ Epoch run_epoch(const collectives::Topology& topology) {
   std::vector<std::uint64_t> batches;
   std::vector<std::size_t> substeps;
   for (const std::size_t minibatches : minibatch_counts) {
-    batches.push_back(batch_of(minibatches));
+    batches.push_back(samples_in(minibatches));
     substeps.push_back(std::max<std::size_t>(1, (minibatches + ranks - 1 - rank) / ranks));
   }
   optimizer->set_epoch(0, batches, minibatch_counts, substeps);
@@ -83,7 +77,7 @@ Epoch run_epoch(const collectives::Topology& topology) {
       EXPECT_EQ(std::count(gradient.begin(), gradient.end(), 0.0F),
                 static_cast<std::ptrdiff_t>(total_elements));
       if (outcome.kind == ElasticOptimizer::StepKind::updated) {
-        EXPECT_EQ(outcome.batch_size, batch_of(minibatches));
+        EXPECT_EQ(outcome.batch_size, samples_in(minibatches));
         EXPECT_DOUBLE_EQ(outcome.decision.rate.learning_rate,
                          0.1 * static_cast<double>(outcome.batch_size) / 8);
       }

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "collectives/communicator.hpp"
@@ -29,9 +31,10 @@ struct Outcome {
 
 // Tells of a gradient under way as a backward pass does: its last tensors are final first, and what
 // comes before them is still to be written.
-void accumulate_in_parts(GradientSync& sync, const std::vector<float>& gradient) {
-  std::vector<float> under_way(gradient.size(), 1e30F);
-  for (const std::size_t from : {parameter_elements, std::size_t{5008}, std::size_t{5008}}) {
+void accumulate_in_parts(GradientSync& sync, std::span<const float> gradient,
+                         std::span<float> under_way) {
+  std::ranges::fill(under_way, 1e30F);
+  for (const std::size_t from : {parameter_elements, std::size_t{7777}, std::size_t{5008}}) {
     std::copy(gradient.begin() + static_cast<std::ptrdiff_t>(from), gradient.end(),
               under_way.begin() + static_cast<std::ptrdiff_t>(from));
     sync.accumulate_from(from, under_way);
@@ -39,7 +42,8 @@ void accumulate_in_parts(GradientSync& sync, const std::vector<float>& gradient)
 }
 
 // Runs one update whose minibatches are dealt to the ranks in a way that depends on `deal`. Every
-// rank with an odd sum of rank and `deal` hands over its last gradient in parts.
+// rank with an odd sum of rank and `deal` hands over its last gradient in parts. Under an odd
+// `deal` gradients are computed in the sync's own place.
 Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t minibatches,
                    std::size_t deal, float magnitude = 1) {
   std::vector<std::size_t> mine;
@@ -47,15 +51,18 @@ Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t min
     const std::size_t rank = (slot * (deal + 1) + deal) % topology.all().size();
     if (rank == topology.all().rank()) mine.push_back(slot);
   }
+  std::vector<float> elsewhere(total_elements);
   Outcome outcome;
   do {
     if (outcome.attempts++ > 0) sync.barrier();
-    sync.begin(minibatches, samples_in(minibatches));
+    sync.begin(minibatches, samples_in(minibatches), mine.size());
     for (const std::size_t slot : mine) {
       const std::vector<float> gradient = gradient_sum(slot, magnitude);
+      const std::span<float> place = deal % 2 == 1 ? sync.gradient() : elsewhere;
       const bool in_parts = slot == mine.back() && (topology.all().rank() + deal) % 2 == 1;
-      if (in_parts) accumulate_in_parts(sync, gradient);
-      sync.accumulate({slot, samples_of(slot), loss_of(slot), slot % 3}, gradient);
+      if (in_parts) accumulate_in_parts(sync, gradient, place);
+      std::ranges::copy(gradient, place.begin());
+      sync.accumulate({slot, samples_of(slot), loss_of(slot), slot % 3}, place);
     }
     outcome.sums = sync.sum();
   } while (!outcome.sums.stands);

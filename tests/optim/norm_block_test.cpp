@@ -29,12 +29,23 @@ TYPED_TEST(TakeMean, ScalesAndMeasuresWholeRowsOfLanes) {
   }
 }
 
-// Lanes are added as ((0+1)+(2+3)) + ((4+5)+(6+7)), which in double tells this order from others.
+// Lanes are added as ((0+1)+(2+3)) + ((4+5)+(6+7)). Next to 2^54 a double has steps of 4, so any
+// other order of these squares makes another sum.
 TEST(TakeMeanOrder, IsThatOfTheLanes) {
-  const std::vector<double> sums = {1e9, 1, 1, 1, 1, 1, 1, 1e9};
+  constexpr double large = 134'217'728;  // 2^27
+  constexpr double half = 67'108'864;    // 2^26
+  const std::vector<double> sums = {2, large, 1, 3, half, 1, 1, 1};
   std::vector<float> mean(sums.size());
-  const double expected = ((1e18 + 1) + (1.0 + 1.0)) + ((1.0 + 1.0) + (1.0 + 1e18));
+  const double expected = ((4 + large * large) + (1.0 + 9.0)) + ((half * half + 1) + (1.0 + 1.0));
   EXPECT_EQ(take_mean(std::span<const double>(sums), 1.0, mean.data()), expected);
+  double one_by_one = 0;
+  double backwards = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    one_by_one += sums[i] * sums[i];
+    backwards += sums[7 - i] * sums[7 - i];
+  }
+  EXPECT_NE(one_by_one, expected);
+  EXPECT_NE(backwards, expected);
 }
 
 }  // namespace
