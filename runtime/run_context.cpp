@@ -68,6 +68,8 @@ std::string content_digest(const data::Dataset* dataset) {
   return hash.hexadecimal();
 }
 
+constexpr const char* trace_entry = "the trace";
+
 std::string trace_digest(const data::BatchTrace& trace) {
   Sha256 hash;
   for (std::uint64_t row = 0; row < trace.rows(); ++row) {
@@ -83,8 +85,8 @@ std::string mathematics_digest() {
   std::vector<double> results;
   for (int i = 1; i <= 4096; ++i) {
     const double x = i * 0.00173;
-    results.insert(results.end(), {std::exp(-x), std::log(x), std::pow(0.999, x), std::cos(x),
-                                   std::exp(static_cast<float>(-x))});
+    results.insert(results.end(), {std::exp(-x), std::log(x), std::pow(0.999, x), std::sin(x),
+                                   std::cos(x), std::exp(static_cast<float>(-x))});
   }
   return sha256(std::as_bytes(std::span<const double>(results)));
 }
@@ -114,6 +116,11 @@ std::string configuration_of(const Checkpoint& checkpoint) {
   return found == checkpoint.context.end() ? std::string() : found->value;
 }
 
+bool is_trace_of(const Checkpoint& checkpoint, const data::BatchTrace& trace) {
+  const ContextEntry entry{trace_entry, trace_digest(trace)};
+  return std::ranges::find(checkpoint.identity, entry) != checkpoint.identity.end();
+}
+
 std::vector<ContextEntry> run_identity(const RunOptions& options, const data::DataSource& source,
                                        const data::BatchTrace& trace, const nn::Layout& layout) {
   return {{"the version of Rubato", std::string(version) + " " + std::string(revision)},
@@ -122,7 +129,7 @@ std::vector<ContextEntry> run_identity(const RunOptions& options, const data::Da
           {"the C library's mathematics", mathematics_digest()},
           {"the kernels", describe_kernels(options)},
           {"the model's layout", layout.description()},
-          {"the trace", trace_digest(trace)},
+          {trace_entry, trace_digest(trace)},
           {"the training data", content_digest(source.train.get())},
           {"the test data", content_digest(source.test.get())}};
 }
