@@ -1,4 +1,4 @@
-// C = A B on row-major matrices, by Eigen or by oneDNN's sgemm.
+// C = A B on row-major matrices, by Eigen or by oneDNN's sgemm and matmul.
 //
 // Bits: with one thread, both depend only on the shapes and the values when the matrices start on a
 // cache line. Eigen's blocking follows the cache sizes, which select_kernels() fixes.
