@@ -1,4 +1,5 @@
-"""Checks the arrows between folders, and what is confined to some of them.
+"""Checks the arrows between folders, what is confined to some of them, and that X.cpp begins with
+its own X.hpp, so that compiling it shows that this header needs nothing before it.
 
 usage: check_layering.py ROOT     prints each violation as FILE:LINE: SENTENCE; exit status 1 if any
 """
@@ -40,6 +41,7 @@ MAY_PRINT = {
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+PRAGMA_ONCE = re.compile(r"^#pragma once$", re.MULTILINE)
 
 
 def violations(root):
@@ -47,6 +49,7 @@ def violations(root):
         name = path.relative_to(root).as_posix()
         text = path.read_text(encoding="utf-8")
         yield from include_violations(name, source_text.without_comments(text))
+        yield from header_violations(path, name, source_text.without_comments(text))
         yield from word_violations(name, source_text.without_comments_and_strings(text))
 
 
@@ -60,6 +63,16 @@ def include_violations(name, text):
         sentence = wrong_arrow(folder, match[1], header) or wrong_dependency(name, header)
         if sentence:
             yield f"{name}:{number}: {sentence}"
+
+
+def header_violations(path, name, text):
+    if path.suffix == ".hpp" and not PRAGMA_ONCE.search(text):
+        yield f"{name}:1: has no #pragma once"
+    if path.suffix == ".cpp" and path.with_suffix(".hpp").exists():
+        own = name.removesuffix(".cpp") + ".hpp"
+        included = [match[2] for match in map(INCLUDE.match, text.splitlines()) if match]
+        if included[:1] != [own]:
+            yield f"{name}:1: does not include {own} before anything else"
 
 
 def wrong_arrow(folder, bracket, header):

@@ -44,8 +44,8 @@ class Layering(Tree):
 
     def test_reports_an_upward_arrow(self):
         self.assertEqual(
-            self.violations("optim/sgd.hpp", '#include "runtime/trainer.hpp"\n'),
-            ["optim/sgd.hpp:1: optim includes runtime/trainer.hpp,"
+            self.violations("optim/sgd.hpp", '#pragma once\n#include "runtime/trainer.hpp"\n'),
+            ["optim/sgd.hpp:2: optim includes runtime/trainer.hpp,"
              " but optim may include collectives"],
         )
 
@@ -63,6 +63,22 @@ class Layering(Tree):
             self.violations("nn/relu.cpp", '#include "relu.hpp"\n'),
             ['nn/relu.cpp:1: "relu.hpp" is included without its folder'],
         )
+
+    def test_reports_a_header_without_its_guard(self):
+        self.assertEqual(
+            self.violations("nn/relu.hpp", "// #pragma once\nint a;\n"),
+            ["nn/relu.hpp:1: has no #pragma once"],
+        )
+
+    def test_reports_a_source_that_does_not_begin_with_its_header(self):
+        self.write("nn/relu.hpp", "#pragma once\n")
+        self.assert_clean("nn/relu.cpp", '// A ReLU.\n#include "nn/relu.hpp"\n#include <cmath>\n')
+        for text in ("int a;\n", '#include <cmath>\n#include "nn/relu.hpp"\n'):
+            with self.subTest(text=text):
+                self.assertEqual(
+                    self.violations("nn/relu.cpp", text),
+                    ["nn/relu.cpp:1: does not include nn/relu.hpp before anything else"],
+                )
 
     def test_confines_dependencies_to_their_folders(self):
         for name, header in (
