@@ -1,10 +1,15 @@
-# Two ways to register a test program:
+# Three ways to register tests:
 #   rubato_test(<name> SOURCES ... LIBRARIES ... [TIMEOUT seconds])
 #     one process, one CTest entry per test case: <name>.<suite>.<case>
-#   rubato_mpi_test(<name> [RANKS 1 2 3 4 5] SOURCES ... LIBRARIES ... [TIMEOUT seconds])
+#   rubato_mpi_test(<name> [RANKS 1 2 3 4 5] SOURCES ... LIBRARIES ... [TIMEOUT seconds]
+#     [MOSTLY_WAITS])
 #     one CTest entry per number of ranks: <name>.np<R>
+#   rubato_command_test(<name> <script> [argument...] [PROCESSORS n] [TIMEOUT seconds]
+#     [LABELS ...] [ENVIRONMENT variable=value...] [KILL_AT_ONCE])
+#     a Python script of this folder, which runs programs; exit status 77 means skipped
 # An MPI test program is told how many ranks to expect and fails if it was started with another
-# number. PROCESSORS keeps a parallel ctest from starting more beside one that fills the cores.
+# number. PROCESSORS keeps a parallel ctest from starting more beside one that fills the cores; one
+# that MOSTLY_WAITS, for real seconds, does not.
 include(GoogleTest)
 find_package(GTest 1.12 REQUIRED)
 
@@ -17,10 +22,21 @@ if(RUBATO_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
 endif()
 math(EXPR rubato_case_limit "60 * ${RUBATO_TIMEOUT_FACTOR}")
 
+# Temporary files in memory, where that has 1 GiB of room: thousands of flushes need not wait for a
+# disk, which others may use as well.
+set(rubato_test_environment "")
+execute_process(COMMAND df -P -k /dev/shm
+  OUTPUT_VARIABLE rubato_shared_memory ERROR_QUIET RESULT_VARIABLE rubato_df_result)
+if(rubato_df_result EQUAL 0 AND rubato_shared_memory MATCHES "\n[^ ]+ +[0-9]+ +[0-9]+ +([0-9]+) "
+    AND CMAKE_MATCH_1 GREATER 1048576)
+  set(rubato_test_environment TMPDIR=/dev/shm)
+endif()
+
 # For every test that starts mpirun: it may run as root (in containers), on fewer cores than ranks,
 # unbound; and a single test case that hangs is named before CTest's TIMEOUT ends the whole program.
 # HWLOC_COMPONENTS: a start would look for ten X displays, 5 s where "localhost" does not resolve.
 set(rubato_mpi_environment
+  ${rubato_test_environment}
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1
@@ -28,6 +44,18 @@ set(rubato_mpi_environment
   OMPI_MCA_mpi_yield_when_idle=1
   HWLOC_COMPONENTS=-gl
   RUBATO_TEST_TIME_LIMIT=${rubato_case_limit})
+
+# For the scripts, besides.
+set(rubato_command_environment
+  ${rubato_mpi_environment}
+  RUBATO_COMMAND=$<TARGET_FILE:rubato>
+  RUBATO_MPIEXEC=${MPIEXEC_EXECUTABLE}
+  RUBATO_TIME_FACTOR=${RUBATO_TIMEOUT_FACTOR}
+  RUBATO_RUN_ON_HOSTS=${PROJECT_SOURCE_DIR}/tests/cluster/run_on_hosts.sh)
+
+# When a rank fails, mpirun gives the others a second after SIGCONT and one after SIGTERM. Tests of
+# many failures do without: a failure that all ranks agreed on is told before any of them ends.
+set(rubato_kill_at_once OMPI_MCA_odls_base_sigkill_timeout=0)
 
 function(rubato_timeout variable seconds)
   if(NOT seconds)
@@ -56,12 +84,16 @@ function(rubato_test name)
   rubato_timeout(timeout "${arg_TIMEOUT}")
   rubato_test_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  set(properties TIMEOUT ${timeout})
+  if(rubato_test_environment)
+    list(APPEND properties ENVIRONMENT ${rubato_test_environment})
+  endif()
   gtest_discover_tests(${name}
-    TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${timeout})
+    TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()
 
 function(rubato_mpi_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "RANKS;SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "MOSTLY_WAITS" "TIMEOUT" "RANKS;SOURCES;LIBRARIES")
   if(NOT arg_RANKS)
     set(arg_RANKS ${RUBATO_TEST_RANKS})
   endif()
@@ -69,11 +101,35 @@ function(rubato_mpi_test name)
   rubato_test_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   target_link_libraries(${name} PRIVATE rubato_mpi_test_main)
   foreach(ranks ${arg_RANKS})
+    set(processors ${ranks})
+    if(arg_MOSTLY_WAITS)
+      set(processors 1)
+    endif()
     add_test(NAME ${name}.np${ranks}
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
         $<TARGET_FILE:${name}> --expect-ranks=${ranks})
     set_tests_properties(${name}.np${ranks} PROPERTIES
-      PROCESSORS ${ranks} TIMEOUT ${timeout} LABELS mpi
+      PROCESSORS ${processors} TIMEOUT ${timeout} LABELS mpi
       ENVIRONMENT "${rubato_mpi_environment}")
   endforeach()
+endfunction()
+
+function(rubato_command_test name script)
+  cmake_parse_arguments(
+    PARSE_ARGV 2 arg "KILL_AT_ONCE" "PROCESSORS;TIMEOUT" "LABELS;ENVIRONMENT")
+  rubato_timeout(timeout "${arg_TIMEOUT}")
+  set(labels mpi ${arg_LABELS})
+  set(environment ${rubato_command_environment} ${arg_ENVIRONMENT})
+  if(arg_KILL_AT_ONCE)
+    list(APPEND environment ${rubato_kill_at_once})
+  endif()
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  add_test(NAME ${name}
+    COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/${script}
+      ${arg_UNPARSED_ARGUMENTS})
+  set_tests_properties(${name} PROPERTIES
+    SKIP_RETURN_CODE 77 PROCESSORS ${arg_PROCESSORS} TIMEOUT ${timeout}
+    LABELS "${labels}" ENVIRONMENT "${environment}")
 endfunction()

@@ -1,7 +1,7 @@
 """examples/slurm/train.sbatch on a Slurm of two nodes: runs that are stopped, killed, cancelled.
 
 usage: run_on_slurm.sh --nodes 2 python3 slurm_test.py [unittest arguments]
-environment: RUBATO (the command), RUBATO_SLURM_DATA (the data set, default a made-up one),
+environment: RUBATO_COMMAND, RUBATO_SLURM_DATA (the data set, default a made-up one),
 RUBATO_TIME_FACTOR
 
 Slurm's own notice before the time limit comes with a minute's tolerance, so the tests send the
@@ -48,7 +48,7 @@ def newest_update(directory):
 
 def digest(directory):
     last = directory / f"checkpoints/ckpt-{UPDATES}.h5"
-    return output_of(os.environ["RUBATO"], "checkpoint", "digest", last).split()[0]
+    return output_of(os.environ["RUBATO_COMMAND"], "checkpoint", "digest", last).split()[0]
 
 
 class Job:
@@ -121,7 +121,7 @@ class TrainTemplate(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         directory = SHARED / "straight"
-        output_of(os.environ["RUBATO"], "train", *RUN, "--updates", str(UPDATES),
+        output_of(os.environ["RUBATO_COMMAND"], "train", *RUN, "--updates", str(UPDATES),
                   "--out", directory)
         cls.straight = digest(directory)
         print(f"\nstraight run on 1 rank: {cls.straight}")
