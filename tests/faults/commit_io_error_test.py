@@ -6,7 +6,6 @@ An interrupted or a partial call is no failure.
 import os
 import resource
 import subprocess
-import unittest
 
 from traced_commit import (COMMITS, NEWEST_GOOD, OLD, COMMIT_ONCE, FaultTest, commit, main,
                            newest_good)
@@ -89,11 +88,11 @@ class IoError(FaultTest):
             {NEWEST_GOOD} {mount_point}"""
         if subprocess.run(["unshare", "--mount", "true"], capture_output=True,
                           check=False).returncode != 0:  # not root, or in a chroot
-            raise unittest.SkipTest("no right to make a mount namespace")
+            self.skip("a full disk: no right to make a mount namespace")
         done = subprocess.run(["unshare", "--mount", "sh", "-c", script], text=True, timeout=60,
                               capture_output=True, check=False)
         if done.returncode == 77:
-            raise unittest.SkipTest("no right to mount a file system")
+            self.skip("a full disk: no right to mount a file system")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("ckpt-2.h5: No space left on device", done.stderr)
         self.assertEqual(done.stdout.split("\n"),

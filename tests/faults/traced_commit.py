@@ -105,6 +105,10 @@ class FaultTest(unittest.TestCase):
         self.old_run = self.new_directory("old")
         self.assertEqual(commit(self.old_run, 1, 7).returncode, 0)
 
+    def skip(self, reason):
+        print(f"\nskipped: {reason}", flush=True)  # a line of its own, for the list of them
+        self.skipTest(reason)
+
     def new_directory(self, name):
         directory = self.scratch / name
         directory.mkdir()
