@@ -9,7 +9,7 @@
 
 #include "data/errors.hpp"
 #include "tests/runtime/example_state.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -38,7 +38,7 @@ class CheckpointFilesTest : public ::testing::Test {
     stream.put('\xa5');
   }
 
-  runtime::testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path run = directory.path() / "run";
 };
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -22,7 +22,7 @@ class KillJobTest : public testing::Test {
     return kill_job(job, kill, follower, directory_.path(), /*patience=*/5, signals_);
   }
 
-  runtime::testing::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
   StopSignals signals_;
 };
 

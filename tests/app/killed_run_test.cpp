@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -99,7 +99,7 @@ TEST(KilledRun, GivesTheTrainingItsDirectoryAndMoreOptions) {
 }
 
 TEST(KilledRun, RunsAJobWithItsWordsInTheLog) {
-  const runtime::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const auto log = directory.path() / "log";
   StopSignals signals;
   EXPECT_EQ(

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -28,7 +28,7 @@ class MetricsFollowerTest : public testing::Test {
   }
   void append(const std::string& text) { write(text, std::ios::app); }
 
-  runtime::testing::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
   fs::path file_ = directory_.path() / "metrics.jsonl";
   int writes_ = 0;
 };

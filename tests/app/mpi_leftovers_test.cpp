@@ -2,11 +2,13 @@
 #include "app/mpi_leftovers.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -15,13 +17,7 @@ namespace fs = std::filesystem;
 
 class MpiLeftovers : public testing::Test {
  protected:
-  MpiLeftovers() {
-    std::string name = (fs::temp_directory_path() / "rubato-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
-    root_ = name;
-    fs::create_directories(root_ / "shm");
-  }
-  ~MpiLeftovers() override { fs::remove_all(root_); }
+  MpiLeftovers() { fs::create_directories(root_ / "shm"); }
 
   void put(const fs::path& file, const std::string& text = "") {
     fs::create_directories((root_ / file).parent_path());
@@ -37,7 +33,8 @@ class MpiLeftovers : public testing::Test {
   MpiFolders folders() const { return {.temporary = root_, .shared_memory = root_ / "shm"}; }
   MpiSession session_of(pid_t mpirun) const { return find_mpi_session(mpirun, folders()).value(); }
 
-  fs::path root_;
+  const TemporaryDirectory own_;
+  const fs::path& root_ = own_.path();
 };
 
 TEST_F(MpiLeftovers, OfOneJobAreRemovedAndThoseOfOthersStay) {

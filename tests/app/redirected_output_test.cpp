@@ -7,13 +7,13 @@
 #include <iostream>
 
 #include "runtime/errors.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
 
 TEST(RedirectedOutput, TakesBothStreamsAndThoseOfChildren) {
-  const runtime::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const auto file = directory.path() / "log";
   testing::internal::CaptureStdout();
   std::cout << "before ";
@@ -29,7 +29,7 @@ TEST(RedirectedOutput, TakesBothStreamsAndThoseOfChildren) {
 }
 
 TEST(RedirectedOutput, Appends) {
-  const runtime::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const auto file = directory.path() / "log";
   std::ofstream(file) << "first\n\n";
   EXPECT_EQ(last_line(file), "first");

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "data/errors.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -33,7 +33,7 @@ class ResumedTrace : public testing::Test {
     return {};
   }
 
-  runtime::testing::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
 };
 
 constexpr const char* begin = "the trace differs from the checkpoint's: ";

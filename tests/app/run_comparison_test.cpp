@@ -9,7 +9,7 @@
 #include "data/errors.hpp"
 #include "runtime/checkpoint.hpp"
 #include "tests/runtime/example_state.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -46,7 +46,7 @@ class RunComparisonTest : public testing::Test {
   }
   std::string first_difference() const { return compare_runs(straight, killed).first_difference; }
 
-  runtime::testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path straight = directory.path() / "straight";
   std::filesystem::path killed = directory.path() / "killed";
   runtime::TrainingState state = runtime::testing::example_state();

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "data/errors.hpp"
-#include "temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {

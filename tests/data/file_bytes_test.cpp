@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "data/errors.hpp"
-#include "temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {

@@ -11,7 +11,7 @@
 
 #include "data/errors.hpp"
 #include "data/hdf5_handle.hpp"
-#include "temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "data/errors.hpp"
-#include "temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {

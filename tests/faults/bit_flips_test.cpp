@@ -16,7 +16,7 @@
 #include "runtime/checkpoint.hpp"
 #include "runtime/committed_file.hpp"
 #include "tests/runtime/example_state.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -54,7 +54,7 @@ class BitFlips : public ::testing::Test {
     return false;
   }
 
-  testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "ckpt-12.h5";
   std::vector<std::byte> bytes;
   std::string checksum;

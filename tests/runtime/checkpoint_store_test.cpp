@@ -14,7 +14,7 @@
 #include "runtime/committed_file.hpp"
 #include "runtime/errors.hpp"
 #include "tests/runtime/example_state.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -59,7 +59,7 @@ class CheckpointStoreTest : public ::testing::Test {
     std::fstream(checkpoint_path(run.path(), update), std::ios::in | std::ios::out) << '\0';
   }
 
-  testing::TemporaryDirectory run;
+  TemporaryDirectory run;
   std::filesystem::path directory = run.path() / "checkpoints";
   CheckpointStore store{run.path(), /*keep=*/2};
 };

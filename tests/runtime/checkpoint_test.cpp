@@ -12,7 +12,7 @@
 #include "runtime/checkpoint_hdf5.hpp"
 #include "runtime/committed_file.hpp"
 #include "tests/runtime/example_state.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -30,7 +30,7 @@ class CheckpointTest : public ::testing::Test {
     }
     return {};
   }
-  testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "ckpt-12.h5";
 };
 

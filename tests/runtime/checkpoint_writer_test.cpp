@@ -14,7 +14,7 @@
 
 #include "runtime/errors.hpp"
 #include "tests/runtime/example_state.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -33,7 +33,7 @@ class CheckpointWriterTest : public ::testing::Test {
     return found.newest ? found.newest->stored.update : 999;
   }
 
-  testing::TemporaryDirectory run;
+  TemporaryDirectory run;
   CheckpointStore store{run.path(), /*keep=*/3};
 };
 

@@ -12,7 +12,7 @@
 
 #include "data/errors.hpp"
 #include "runtime/errors.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -47,7 +47,7 @@ std::size_t files_in(const std::filesystem::path& directory) {
 
 class CommittedFileTest : public ::testing::Test {
  protected:
-  testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "state.bin";
   std::string content = std::string("first\0second", 12) + std::string(100000, 'x');
 };

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "runtime/errors.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -50,7 +50,7 @@ class LineFileTest : public ::testing::Test {
     text << stream.rdbuf();
     return text.str();
   }
-  testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "lines";
 };
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/errors.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -23,7 +23,7 @@ std::vector<nlohmann::json> lines_of(const std::filesystem::path& file) {
 }
 
 TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
   StepReport step;
   step.update = 3;
@@ -71,7 +71,7 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
 }
 
 TEST(MetricsFile, ASkippedUpdateSaysWhy) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
   StepReport step;
   step.loss = std::numeric_limits<double>::quiet_NaN();
@@ -83,7 +83,7 @@ TEST(MetricsFile, ASkippedUpdateSaysWhy) {
 }
 
 TEST(MetricsFile, FinishedEpochsFollowTheirUpdate) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
   StepReport step;
   step.finished_epochs = {{.epoch = 4, .samples = 100, .digest = 10},
@@ -98,7 +98,7 @@ TEST(MetricsFile, FinishedEpochsFollowTheirUpdate) {
 }
 
 TEST(MetricsFile, CheckpointsAndWarningsAreLines) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
   MetricsFile metrics(file);
   metrics.checkpoint({.update = 7, .bytes = 1000, .stall_seconds = 0.5});
@@ -123,7 +123,7 @@ void write_updates(MetricsFile& metrics, std::uint64_t first, std::uint64_t last
 }
 
 TEST(MetricsFile, AResumedRunGoesOnAfterItsCheckpointsUpdate) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
   {
     MetricsFile metrics(file);
@@ -144,7 +144,7 @@ TEST(MetricsFile, AResumedRunGoesOnAfterItsCheckpointsUpdate) {
 }
 
 TEST(MetricsFile, AnIncompleteFileIsSetAsideAndANewOneBegun) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
   for (const std::size_t number : {1U, 2U}) {
     {
@@ -163,7 +163,7 @@ TEST(MetricsFile, AnIncompleteFileIsSetAsideAndANewOneBegun) {
 }
 
 TEST(MetricsFile, AMissingFileIsBegun) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
   MetricsFile metrics(file, ResumeAfter{9});
   EXPECT_EQ(metrics.note(), file.string() +

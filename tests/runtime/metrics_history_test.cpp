@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -40,7 +40,7 @@ class MetricsHistoryTest : public ::testing::Test {
     EXPECT_TRUE(text.ends_with('\n'));
     return std::to_string(std::count(text.begin(), text.end(), '\n'));
   }
-  testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "metrics.jsonl";
 };
 

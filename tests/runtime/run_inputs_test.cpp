@@ -8,7 +8,7 @@
 
 #include "data/errors.hpp"
 #include "tests/runtime/small_runs.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -31,7 +31,7 @@ TEST(RunInputs, RefuseABatchThatDoesNotServeAsAnOptionAndATraceAsAFile) {
   RunOptions options = testing::small_run();
   options.batch_size = 400;  // more than an epoch
   EXPECT_THROW(open_inputs(options), std::invalid_argument);
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   options.trace_file = directory.path() / "trace.csv";
   EXPECT_THROW(open_inputs(options), data::MissingFileError);
   std::ofstream(options.trace_file) << "step,batchsize\n0,400\n";

@@ -10,7 +10,7 @@
 
 #include "data/errors.hpp"
 #include "runtime/errors.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -57,7 +57,7 @@ class StateFileTest : public ::testing::Test {
     json.erase(field);
     return refusal_with(json.dump());
   }
-  testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "state.json";
 };
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "runtime/errors.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -36,7 +36,7 @@ class TemporaryFileTest : public ::testing::Test {
     return found;
   }
 
-  testing::TemporaryDirectory scratch;
+  TemporaryDirectory scratch;
   const Directory directory{scratch.path()};
 };
 

@@ -12,7 +12,7 @@
 #include "collectives/agreement.hpp"
 #include "runtime/checkpoint.hpp"
 #include "tests/runtime/small_runs.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -25,7 +25,7 @@ using testing::small_run;
 class TrainerTest : public ::testing::Test {
  protected:
   TrainerTest() {
-    if (world.rank() == 0) directory = std::make_unique<testing::TemporaryDirectory>();
+    if (world.rank() == 0) directory = std::make_unique<TemporaryDirectory>();
     path = world.broadcast(directory ? directory->path().string() : std::string(), 0);
   }
   ~TrainerTest() override { world.barrier(); }
@@ -42,7 +42,7 @@ class TrainerTest : public ::testing::Test {
   }
 
   collectives::Communicator world = collectives::Communicator::world();
-  std::unique_ptr<testing::TemporaryDirectory> directory;
+  std::unique_ptr<TemporaryDirectory> directory;
   std::filesystem::path path;
 };
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "tests/runtime/small_runs.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime::testing {
 

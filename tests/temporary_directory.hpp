@@ -1,21 +1,22 @@
-// A directory of the test's own that is removed with everything in it.
+// A directory for one test, removed at its end with everything in it.
 #pragma once
 
-#include <cstdlib>
+#include <stdlib.h>
+
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace rubato::data {
+namespace rubato {
 
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rubato-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = pattern;
+    std::string name = (std::filesystem::temp_directory_path() / "rubato-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
+    path_ = name;
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
@@ -38,4 +39,4 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-}  // namespace rubato::data
+}  // namespace rubato
