@@ -152,10 +152,7 @@ void TrainingJson::end(const runtime::RunEnd& end) {
                       {"seconds", end.seconds},
                       {"samples_per_second", end.samples_per_second},
                       {"waiting_share", end.waiting_share}};
-  if (const auto& slow = end.slow_rank) {
-    document_["end"]["slow_rank"] = {
-        {"rank", slow->rank}, {"host", slow->host}, {"ratio", slow->ratio}};
-  }
+  if (end.slow_rank) document_["end"]["slow_rank"] = *end.slow_rank;
   before_printing_();
   out_ << document_.dump(2) << '\n' << std::flush;
 }

@@ -135,9 +135,7 @@ void MetricsFile::end(const RunEnd& end) {
             {"seconds", end.seconds},
             {"samples_per_second", end.samples_per_second},
             {"waiting_share", end.waiting_share}};
-  if (const auto& slow = end.slow_rank) {
-    line["slow_rank"] = {{"rank", slow->rank}, {"host", slow->host}, {"ratio", slow->ratio}};
-  }
+  if (end.slow_rank) line["slow_rank"] = *end.slow_rank;
   lines_.append(text_of(line));
   lines_.finish();
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "data/substep_plan.hpp"
+#include "runtime/straggler.hpp"
 
 namespace rubato::runtime {
 
@@ -14,13 +15,6 @@ constexpr std::size_t remembered = 5;
 constexpr double worth_moving = 1.03;
 constexpr std::uint64_t updates_before_trial = 16;
 constexpr double trial_budget = 0.01;
-
-// The lower of two in the middle.
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 }  // namespace
 
@@ -44,7 +38,7 @@ std::vector<double> RankSpeeds::estimates() const {
   std::vector<double> seconds;
   double least = std::numeric_limits<double>::infinity();
   for (const Rank& rank : ranks_) {
-    seconds.push_back(rank.recent.empty() ? 0 : median(rank.recent));
+    seconds.push_back(rank.recent.empty() ? 0 : lower_median(rank.recent));
     if (!rank.recent.empty()) least = std::min(least, seconds.back());
   }
   std::ranges::replace(seconds, 0.0, least);
@@ -63,14 +57,15 @@ std::vector<std::size_t> RankSpeeds::assign(std::span<const double> work) {
     owners = std::move(better);
     seconds = best;
   }
-  const auto tried = candidate(owners, work, seconds);
+  const auto tried = candidate(now, owners, work, seconds);
   if (!tried) return owners;
   ranks_[*tried].updates_untried = 0;
   return data::balanced_owners(in_use_, work, tried);
 }
 
 // The one that has been idle for longest, of those that get no whole minibatch and may be tried.
-std::optional<std::size_t> RankSpeeds::candidate(std::span<const std::size_t> owners,
+std::optional<std::size_t> RankSpeeds::candidate(std::span<const double> estimates,
+                                                 std::span<const std::size_t> owners,
                                                  std::span<const double> work,
                                                  double seconds) const {
   const auto is_whole = [](double part) { return part >= 1; };
@@ -79,11 +74,10 @@ std::optional<std::size_t> RankSpeeds::candidate(std::span<const std::size_t> ow
   for (std::size_t i = 0; i < work.size(); ++i) {
     if (is_whole(work[i])) learns[owners[i]] = true;
   }
-  const std::vector<double> seconds_of = estimates();
   std::optional<std::size_t> longest;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& rank = ranks_[i];
-    const double cost = seconds_of[i] - seconds;  // for which the others wait longer, then
+    const double cost = estimates[i] - seconds;  // for which the others wait longer, then
     const double budget = trial_budget * static_cast<double>(rank.idle_updates) * seconds;
     if (rank.updates_untried < updates_before_trial || cost > budget) continue;
     if (learns[i]) continue;

@@ -43,7 +43,8 @@ class RankSpeeds {
   };
   std::vector<double> estimates() const;
   // The rank to be tried, if any, when `owners` of the work are done after so many seconds.
-  std::optional<std::size_t> candidate(std::span<const std::size_t> owners,
+  std::optional<std::size_t> candidate(std::span<const double> estimates,
+                                       std::span<const std::size_t> owners,
                                        std::span<const double> work, double seconds) const;
 
   std::vector<Rank> ranks_;

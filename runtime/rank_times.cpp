@@ -78,7 +78,7 @@ void WaitingTotals::add(std::span<const RankTime> times, double update_seconds) 
 
 double WaitingTotals::share() const { return seconds_ > 0 ? waited_ / seconds_ : 0; }
 
-std::optional<WaitingTotals::SlowRank> WaitingTotals::slow_rank() const {
+std::optional<SlowRank> WaitingTotals::slow_rank() const {
   if (updates_ < telling_updates || seconds_ < telling_seconds) return std::nullopt;
   std::vector<double> seconds;
   for (const RankTime& whole : wholes_) {
@@ -88,7 +88,7 @@ std::optional<WaitingTotals::SlowRank> WaitingTotals::slow_rank() const {
   const std::vector<double> ratios = ratios_to_others(seconds);
   const auto slowest = std::ranges::max_element(ratios);
   if (slowest == ratios.end() || *slowest <= straggling) return std::nullopt;
-  return SlowRank{static_cast<std::size_t>(slowest - ratios.begin()), *slowest};
+  return SlowRank{static_cast<std::size_t>(slowest - ratios.begin()), {}, *slowest};
 }
 
 }  // namespace rubato::runtime

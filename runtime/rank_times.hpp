@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "optim/gradient_sync.hpp"
@@ -50,13 +51,22 @@ class SubstepTimer {
   RankTime time_;
 };
 
+// A rank that held the others up.
+struct SlowRank {
+  std::size_t rank = 0;
+  std::string host;
+  double ratio = 0;  // of its time for a minibatch to the others' median
+};
+
+// As the JSON library calls it to make a value of one.
+template <class Json>
+void to_json(Json& json, const SlowRank& slow) {
+  json = {{"rank", slow.rank}, {"host", slow.host}, {"ratio", slow.ratio}};
+}
+
 // The waiting of a whole run.
 class WaitingTotals {
  public:
-  struct SlowRank {
-    std::size_t rank = 0;
-    double ratio = 0;  // of its time for a minibatch to the others' median
-  };
   explicit WaitingTotals(std::size_t ranks) : wholes_(ranks) {}
 
   void add(std::span<const RankTime> times, double update_seconds);
@@ -64,7 +74,8 @@ class WaitingTotals {
   // Of the updates' time, the mean share that a rank spent waiting for the rank whose substeps took
   // longest.
   double share() const;
-  // The slowest rank, where it stands out, and the run was long enough to tell (straggler.hpp).
+  // The slowest rank, where it stands out, and the run was long enough to tell (straggler.hpp);
+  // without its host, which is not known here.
   std::optional<SlowRank> slow_rank() const;
 
  private:

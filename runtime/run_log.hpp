@@ -2,13 +2,13 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "runtime/checkpoint.hpp"
+#include "runtime/rank_times.hpp"
 #include "runtime/step_report.hpp"
 
 namespace rubato::runtime {
@@ -39,13 +39,6 @@ struct CheckpointReport {
   std::chrono::steady_clock::time_point begin = {};  // of the encoding
 };
 
-// A rank that held the others up.
-struct SlowRank {
-  std::size_t rank = 0;
-  std::string host;
-  double ratio = 0;  // of its time for a minibatch to the others' median
-};
-
 struct RunEnd {
   std::string reason;        // "done", "progress reached", "stopped by SIGUSR1"
   bool was_stopped = false;  // before its end; what is there to go on with is on disk
@@ -59,10 +52,10 @@ struct RunEnd {
 class RunLog {
  public:
   virtual ~RunLog() = default;
-  virtual void begin(const RunFacts& facts) = 0;
+  virtual void begin(const RunFacts& /*facts*/) {}
   virtual void update(const StepReport& report) = 0;
-  virtual void evaluation(const EvaluationReport& report) = 0;
-  virtual void end(const RunEnd& end) = 0;
+  virtual void evaluation(const EvaluationReport& /*report*/) {}
+  virtual void end(const RunEnd& /*end*/) {}
   virtual void checkpoint(const CheckpointReport& /*report*/) {}
   // Something went wrong that the run survives. One sentence.
   virtual void warning(const std::string& /*sentence*/) {}

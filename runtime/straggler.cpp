@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace rubato::runtime {
 
@@ -18,7 +19,12 @@ double seconds_per_minibatch(const Pulse& begin, const Pulse& end) {
 
 }  // namespace
 
-// The lower of two in the middle: of two ranks, each is compared with the other.
+double lower_median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 std::vector<double> ratios_to_others(std::span<const double> seconds_per_minibatch) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < seconds_per_minibatch.size(); ++i) {
@@ -27,9 +33,7 @@ std::vector<double> ratios_to_others(std::span<const double> seconds_per_minibat
       if (k != i && seconds_per_minibatch[k] > 0) others.push_back(seconds_per_minibatch[k]);
     }
     if (others.empty()) return std::vector<double>(seconds_per_minibatch.size(), 1.0);
-    const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
-    std::ranges::nth_element(others, middle);
-    ratios.push_back(seconds_per_minibatch[i] / *middle);
+    ratios.push_back(seconds_per_minibatch[i] / lower_median(std::move(others)));
   }
   return ratios;
 }

@@ -21,6 +21,9 @@ struct Straggler {
   std::uint64_t updates = 0;  // of the window
 };
 
+// The lower of two in the middle. At least one value.
+double lower_median(std::vector<double> values);
+
 // How many times as long each takes as the median of the others that take any time at all; 1 where
 // there is nothing to compare.
 std::vector<double> ratios_to_others(std::span<const double> seconds_per_minibatch);

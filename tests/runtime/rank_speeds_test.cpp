@@ -153,14 +153,5 @@ TEST_F(RankSpeedsTest, EveryIdleRankHasItsTurn) {
   EXPECT_GT(had[3], 0U);
 }
 
-TEST_F(RankSpeedsTest, TheSameTimesGiveTheSameAssignments) {
-  RankSpeeds one(3);
-  RankSpeeds other(3);
-  for (std::size_t i = 0; i < 300; ++i) {
-    const Seconds seconds{1 + 0.1 * static_cast<double>(i % 7), 2, i < 150 ? 5.0 : 1.0};
-    ASSERT_EQ(update(one, seconds, 1 + i % 11), update(other, seconds, 1 + i % 11));
-  }
-}
-
 }  // namespace
 }  // namespace rubato::runtime

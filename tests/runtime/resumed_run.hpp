@@ -25,8 +25,6 @@ class AfterUpdate final : public RunLog {
   explicit AfterUpdate(std::function<void(std::uint64_t)> call) : call_(std::move(call)) {}
   void begin(const RunFacts& facts) override { warnings = facts.warnings; }
   void update(const StepReport& report) override { call_(report.update); }
-  void evaluation(const EvaluationReport& /*report*/) override {}
-  void end(const RunEnd& /*end*/) override {}
   void warning(const std::string& sentence) override { warnings.push_back(sentence); }
 
   std::vector<std::string> warnings;
