@@ -23,10 +23,6 @@ void increase(Count& count, std::uint64_t by) noexcept {
   count.store(count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
-std::int64_t nanoseconds(std::chrono::steady_clock::time_point time) noexcept {
-  return std::chrono::nanoseconds(time.time_since_epoch()).count();
-}
-
 std::uint64_t value(const Count& count) noexcept { return count.load(std::memory_order_relaxed); }
 
 }  // namespace

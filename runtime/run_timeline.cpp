@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <exception>
 #include <utility>
 
 #include "collectives/collect.hpp"
@@ -48,10 +46,6 @@ void require_writable(const std::filesystem::path& file) {
   }
 }
 
-std::int64_t nanoseconds(std::chrono::steady_clock::time_point time) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(1e9 * seconds); }
 
 std::vector<std::int64_t> packed(std::size_t host, const std::vector<TimelineSpan>& spans) {
@@ -80,6 +74,18 @@ std::int64_t on_rank_0(std::int64_t time, const ClockMark& first, const ClockMar
   const auto between = static_cast<double>(std::max<std::int64_t>(last.time - first.time, 1));
   const double part = static_cast<double>(time - first.time) / between;
   return time - first.offset.nanoseconds - static_cast<std::int64_t>(drift * part);
+}
+
+std::vector<TimelineSpan> aligned_spans(std::span<const TimelineEntry> entries,
+                                        const ClockMark& first, const ClockMark& last) {
+  const std::int64_t end = on_rank_0(last.time, first, last);
+  std::vector<TimelineSpan> spans;
+  for (const TimelineEntry& entry : entries) {
+    const std::int64_t begin = on_rank_0(entry.begin, first, last);
+    if (!spans.empty()) spans.back().end = begin;
+    spans.push_back({begin, end, entry.update, entry.phase});
+  }
+  return spans;
 }
 
 RunTimeline::RunTimeline(const collectives::Topology& topology, Heartbeat& heartbeat,
@@ -117,22 +123,10 @@ void RunTimeline::checkpoint(const CheckpointReport& report) {
   checkpoints_.push_back(report);
 }
 
-// By rank 0's clock.
-std::vector<TimelineSpan> RunTimeline::spans(const ClockMark& now) const {
-  const std::int64_t end = on_rank_0(now.time, start_, now);
-  std::vector<TimelineSpan> spans;
-  for (const TimelineEntry& entry : timeline_.entries()) {
-    const std::int64_t begin = on_rank_0(entry.begin, start_, now);
-    if (!spans.empty()) spans.back().end = begin;
-    spans.push_back({begin, end, entry.update, entry.phase});
-  }
-  return spans;
-}
-
 void RunTimeline::write(const collectives::Explain& explain) {
   const ClockMark now = mark();
   heartbeat_.record_into(nullptr);
-  std::vector<TimelineSpan> mine = spans(now);
+  std::vector<TimelineSpan> mine = aligned_spans(timeline_.entries(), start_, now);
   const TimelineFacts common = facts(mine, now);
   std::erase_if(mine, [&](const TimelineSpan& span) { return span.update < common.first_update; });
   const std::vector<std::int64_t> numbers = packed(topology_.node_index(), mine);
@@ -145,10 +139,10 @@ void RunTimeline::write(const collectives::Explain& explain) {
       explain);
 }
 
-void RunTimeline::write_after_failure(const collectives::Explain& explain) noexcept {
+void RunTimeline::write_after_failure(const collectives::Explain& explain) {
   try {
     write(explain);
-  } catch (const std::exception&) {
+  } catch (const collectives::AgreedFailure&) {
     return;
   }
 }

@@ -32,6 +32,10 @@ struct ClockMark {
 // A time of this host's clock as rank 0's tells it, by two comparisons of them.
 std::int64_t on_rank_0(std::int64_t time, const ClockMark& first, const ClockMark& last);
 
+// What this host's clock saw, by rank 0's; the last phase ends with the last comparison.
+std::vector<TimelineSpan> aligned_spans(std::span<const TimelineEntry> entries,
+                                        const ClockMark& first, const ClockMark& last);
+
 class RunTimeline final : public RunLog {
  public:
   // Collective; from now on what `heartbeat` beats is kept. Throws AgreedFailure (OutputError) if
@@ -44,21 +48,18 @@ class RunTimeline final : public RunLog {
   ~RunTimeline() override { heartbeat_.record_into(nullptr); }
 
   // Rank 0's: sizes of updates, times of checkpoints.
-  void begin(const RunFacts& /*facts*/) override {}
   void update(const StepReport& report) override;
-  void evaluation(const EvaluationReport& /*report*/) override {}
-  void end(const RunEnd& /*end*/) override {}
   void checkpoint(const CheckpointReport& report) override;
 
   // Collective. Throws AgreedFailure (WriteError).
   void write(const collectives::Explain& explain);
-  // The same where all ranks have failed alike: that is what the run ends with, whatever becomes of
-  // the timeline.
-  void write_after_failure(const collectives::Explain& explain) noexcept;
+  // The same where all ranks have failed alike: that is what the run ends with, even if the
+  // timeline cannot be written. What one rank alone throws must end the job: the others wait for
+  // it.
+  void write_after_failure(const collectives::Explain& explain);
 
  private:
   ClockMark mark() const;
-  std::vector<TimelineSpan> spans(const ClockMark& now) const;
   TimelineFacts facts(const std::vector<TimelineSpan>& mine, const ClockMark& now) const;
   std::string text(const TimelineFacts& facts, std::span<const std::int64_t> mine) const;
   std::vector<TimelineCheckpoint> checkpoints(std::uint64_t first_update) const;

@@ -4,6 +4,7 @@
 // The memory is a ring: of a long run the last phases stay.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "runtime/heartbeat.hpp"
 
 namespace rubato::runtime {
+
+inline std::int64_t nanoseconds(std::chrono::steady_clock::time_point time) noexcept {
+  return std::chrono::nanoseconds(time.time_since_epoch()).count();
+}
 
 // It ends when the next one begins.
 struct TimelineEntry {

@@ -9,10 +9,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "runtime/errors.hpp"
 #include "tests/runtime/small_runs.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -23,7 +24,7 @@ using Json = nlohmann::json;
 class RunTimelineTest : public ::testing::Test {
  protected:
   RunTimelineTest() {
-    if (world.rank() == 0) directory_ = std::make_unique<testing::TemporaryDirectory>();
+    if (world.rank() == 0) directory_ = std::make_unique<TemporaryDirectory>();
     file = world.broadcast(directory_ ? directory_->path().string() : "", 0) + "/timeline.json";
   }
   ~RunTimelineTest() override { world.barrier(); }
@@ -69,7 +70,7 @@ class RunTimelineTest : public ::testing::Test {
   std::string file;
 
  private:
-  std::unique_ptr<testing::TemporaryDirectory> directory_;  // of rank 0
+  std::unique_ptr<TemporaryDirectory> directory_;  // of rank 0
 };
 
 TEST_F(RunTimelineTest, HasARowForEveryRankInItsHost) {
@@ -90,23 +91,6 @@ TEST_F(RunTimelineTest, HasARowForEveryRankInItsHost) {
   EXPECT_EQ(read()["otherData"]["contents"], "the whole run");
 }
 
-// No rank is done with an update before all have come to its sum: so say the aligned times.
-TEST_F(RunTimelineTest, TimesOfRanksAreOfOneClock) {
-  RunTimeline timeline(topology, heartbeat, file, testing::explain);
-  run(timeline, 50);
-  if (world.rank() != 0) return;
-  const auto rows = updates_of_ranks();
-  const double error = 1e6 * read()["otherData"]["clock_error_seconds"].get<double>();
-  for (const auto& [name, updates] : rows) {
-    for (const auto& [other_name, others] : rows) {
-      for (std::size_t i = 0; i < 50; ++i) {
-        const double end = updates[i]["ts"].get<double>() + updates[i]["dur"].get<double>();
-        EXPECT_GE(end + 2 * error, others[i]["ts"].get<double>()) << name << other_name << i;
-      }
-    }
-  }
-}
-
 TEST(OnRank0, AClockThatDriftsIsTakenToDriftEvenly) {
   const ClockMark first{1000, {.nanoseconds = 300}};
   EXPECT_EQ(on_rank_0(1500, first, {5000, {.nanoseconds = 300}}), 1200);
@@ -115,6 +99,22 @@ TEST(OnRank0, AClockThatDriftsIsTakenToDriftEvenly) {
   EXPECT_EQ(on_rank_0(3000, first, last), 2900);
   EXPECT_EQ(on_rank_0(5000, first, last), 5100);
   EXPECT_EQ(on_rank_0(1000, first, first), 700);
+}
+
+// A clock that is 300 ahead at 1000, and 100 behind at 5000.
+TEST(AlignedSpans, AreByTheClockOfRank0AndFollowEachOther) {
+  const std::vector<TimelineEntry> entries{
+      {1000, 1, Phase::loading_data}, {3000, 1, Phase::summing}, {4000, 2, Phase::computing}};
+  const auto spans =
+      aligned_spans(entries, {1000, {.nanoseconds = 300}}, {5000, {.nanoseconds = -100}});
+  ASSERT_EQ(spans.size(), 3U);
+  const std::vector<std::int64_t> times{700, 2900, 4000, 5100};
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    EXPECT_EQ(spans[i].begin, times[i]);
+    EXPECT_EQ(spans[i].end, times[i + 1]);
+    EXPECT_EQ(spans[i].update, entries[i].update);
+    EXPECT_EQ(spans[i].phase, entries[i].phase);
+  }
 }
 
 TEST_F(RunTimelineTest, OfALongRunTheLastUpdatesThatAllRanksKept) {
