@@ -28,6 +28,7 @@ Evaluator::Result Evaluator::evaluate(const collectives::Communicator& communica
   std::vector<std::uint64_t> indices(batch_samples);
 
   for (std::uint64_t batch = communicator.rank(); batch < batches; batch += communicator.size()) {
+    if (moving) moving(false);
     const std::uint64_t begin = batch * batch_samples;
     const std::uint64_t size = std::min(batch_samples, samples - begin);
     std::iota(indices.begin(), indices.end(), begin);
@@ -37,7 +38,6 @@ Evaluator::Result Evaluator::evaluate(const collectives::Communicator& communica
     const nn::MinibatchLoss loss = model.evaluate(batch_inputs, batch_labels);
     sums[2 * batch] = loss.loss_sum;
     sums[2 * batch + 1] = static_cast<double>(loss.correct);
-    if (moving) moving(false);
   }
   if (moving) moving(true);
   communicator.sum(sums);

@@ -23,8 +23,8 @@ class Evaluator {
   explicit Evaluator(std::shared_ptr<const data::Dataset> test_set);
 
   // Collective. Batches of 256 samples in file order, batch i on rank i mod R; their sums are added
-  // in order of i. `moving` is called after each batch, and with `waits` before ranks wait for each
-  // other.
+  // in order of i. `moving` is called before each batch, and with `waits` before ranks wait for
+  // each other.
   using Moving = std::function<void(bool waits)>;
   Result evaluate(const collectives::Communicator& communicator, nn::Model& model,
                   const Moving& moving = {}) const;

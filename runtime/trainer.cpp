@@ -177,7 +177,8 @@ RunEnd Trainer::train(RunOutput& output) {
   RunEnd end;
   const std::uint64_t samples_before = cursor_.samples;
   std::optional<data::PlannedUpdate> update = plan_->next(cursor_);
-  StopCause cause = is_at_stop() && update ? StopCause::update : StopCause::none;
+  const bool is_stopped = is_at_stop() && update && !has_reached_goal();
+  StopCause cause = is_stopped ? StopCause::update : StopCause::none;
   while (update && !has_reached_goal() && cause == StopCause::none) {
     const std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
     const StepReport report =
@@ -189,20 +190,21 @@ RunEnd Trainer::train(RunOutput& output) {
     output.update(report);
     const bool is_last = !upcoming || has_reached_goal();
     if (!is_last) cause = is_at_stop() ? StopCause::update : StopCause{report.request};
-    if (is_last || cause != StopCause::none) require_finite_weights(*replica_, cursor_.update);
+    const bool goes_on = !is_last && cause == StopCause::none;
+    if (!goes_on) require_finite_weights(*replica_, topology_, cursor_.update);
     require_progress(report);
     if (evaluator_ && (update->ends_epoch || is_last)) output.evaluation(evaluate());
-    write_checkpoint_if_due(output);
+    if (goes_on) write_checkpoint_if_due(output);
     update = upcoming;
   }
-  end.was_stopped = cause != StopCause::none;
-  end.reason = end.was_stopped ? "stopped by " + name_of(cause) : "";
-  return finish(output, end, samples_before);
+  return finish(output, cause, end, samples_before);
 }
 
-RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_before) {
+RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,
+                       std::uint64_t samples_before) {
+  end.was_stopped = cause != StopCause::none;
   const bool has_failed = options_.until_progress && !end.was_stopped && !has_reached_goal();
-  end.reason = end.was_stopped           ? end.reason
+  end.reason = end.was_stopped           ? "stopped by " + name_of(cause)
                : has_failed              ? "progress not reached"
                : options_.until_progress ? "progress reached"
                                          : "done";
@@ -211,9 +213,8 @@ RunEnd Trainer::finish(RunOutput& output, RunEnd end, std::uint64_t samples_befo
       static_cast<double>(cursor_.samples - samples_before) / std::max(end.seconds, 1e-9);
   end.waiting_share = waiting_.share();
   const std::vector<std::string> hosts = topology_.all().gather(collectives::host_name());
-  if (const auto slow = waiting_.slow_rank()) {
-    end.slow_rank = SlowRank{slow->rank, hosts[slow->rank], slow->ratio};
-  }
+  end.slow_rank = waiting_.slow_rank();
+  if (end.slow_rank) end.slow_rank->host = hosts[end.slow_rank->rank];
   require_same_weights(*replica_, topology_, cursor_.update);
   heartbeat_.beat(cursor_.update,
                   topology_.all().rank() == 0 ? Phase::writing_checkpoint : Phase::ending);
@@ -259,6 +260,7 @@ EvaluationReport Trainer::evaluate() {
       evaluator_->evaluate(topology_.all(), replica_->model(), [this](bool waits) {
         heartbeat_.beat(cursor_.update, waits ? Phase::summing : Phase::evaluating);
       });
+  heartbeat_.beat(cursor_.update, Phase::reporting);
   const double position =
       static_cast<double>(cursor_.position) / static_cast<double>(plan_->epoch_samples());
   return {.update = cursor_.update,

@@ -43,9 +43,8 @@ class Trainer {
   ~Trainer();
 
   // Collective. Trains to the end, or until it is asked to stop: by a signal to any rank
-  // (options.stop_request), by options.max_seconds or
-  // stop_after_update. `logs` are told on rank 0; the metrics file joins them if there is an output
-  // directory.
+  // (options.stop_request), by options.max_seconds or stop_after_update. `logs` are told on rank 0;
+  // the metrics file joins them if there is an output directory.
   RunEnd run(std::vector<RunLog*> logs);
 
   // Whether the run that it goes on with is at its end already, and says so in its state.json.
@@ -57,21 +56,21 @@ class Trainer {
   const RunFacts& facts() const noexcept { return facts_; }
 
  private:
+  // Travels as the update's request: the largest of the ranks' wishes counts.
+  enum class StopCause : std::uint64_t { none, time, signal, update };
   void take_inputs();
   void require_same_everywhere();
   void describe_run();
   void go_on_from(const ResumePoint& resume);
   RunEnd train(RunOutput& output);
   void write_checkpoint_if_due(RunOutput& output);
-  RunEnd finish(RunOutput& output, RunEnd end, std::uint64_t samples_before);
+  RunEnd finish(RunOutput& output, StopCause cause, RunEnd end, std::uint64_t samples_before);
   [[noreturn]] void fail(RunOutput& output);
   StateParts parts();
   EvaluationReport evaluate();
   void require_progress(const StepReport& report);
   void require_same_course(const TrainingState& state) const;
   bool has_reached_goal() const;
-  // Travels as the update's request: the largest of the ranks' wishes counts.
-  enum class StopCause : std::uint64_t { none, time, signal, update };
   StopCause wish() const;
   bool is_at_stop() const;
   std::string name_of(StopCause cause) const;

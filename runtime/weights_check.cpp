@@ -2,8 +2,10 @@
 #include "runtime/weights_check.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -18,8 +20,11 @@ bool has_finite_weights(const Replica& replica) {
                              [](float weight) { return std::isfinite(weight); });
 }
 
-void require_finite_weights(const Replica& replica, std::uint64_t update) {
-  if (has_finite_weights(replica)) return;
+void require_finite_weights(const Replica& replica, const collectives::Topology& topology,
+                            std::uint64_t update) {
+  std::array<std::int64_t, 1> is_bad{has_finite_weights(replica) ? 0 : 1};
+  topology.all().maximum(is_bad);
+  if (is_bad[0] == 0) return;
   throw RunError("update " + std::to_string(update) +
                  ": the weights are not finite: training has diverged (a lower learning rate, or "
                  "a warm-up, may help)");

@@ -1,4 +1,6 @@
-// Checks of the weights before they are saved: what an update did wrong no later gradient may show.
+// Checks of the weights where a run ends or stops, before they are saved: what the last update did
+// wrong no later gradient shows. Between, hosts are not compared: checkpoints of a run whose hosts
+// differ may be wrong from any update on.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +10,12 @@
 
 namespace rubato::runtime {
 
-bool has_finite_weights(const Replica& replica);
+bool has_finite_weights(const Replica& replica);  // those of this host
 
-// Throws RunError naming the update. All ranks of a node see the same weights.
-void require_finite_weights(const Replica& replica, std::uint64_t update);
+// Collective. Throws RunError, naming the update, on every rank if one host's weights are not
+// finite.
+void require_finite_weights(const Replica& replica, const collectives::Topology& topology,
+                            std::uint64_t update);
 
 // Collective. Each host has its own weights, which the same arithmetic has changed in the same way:
 // throws RunError on every rank if they differ.

@@ -111,7 +111,6 @@ TEST_F(ResumeTest, ASignalToOneRankStopsAllAfterTheSameUpdate) {
   }
 }
 
-// The last update of an epoch under carry is cut where the run ends; with a later end it is not.
 // oneDNN keeps data below the stack pointer: a handler there would change them (stop_request.hpp).
 TEST_F(ResumeTest, SignalsDoNotDisturbTheArithmetic) {
   RunOptions options = testing::small_run();
@@ -138,6 +137,7 @@ TEST_F(ResumeTest, SignalsDoNotDisturbTheArithmetic) {
   EXPECT_TRUE(handlers.is_requested());
 }
 
+// The last update of an epoch under carry is cut where the run ends; with a later end it is not.
 TEST_F(ResumeTest, ALaterEndIsRefusedWhereTheOldOneHasCutAnUpdate) {
   RunOptions options = testing::small_run();
   options.epoch_end = data::EpochEnd::carry;  // 300 samples: 7 updates of 40, and one of 20
@@ -162,6 +162,16 @@ TEST_F(ResumeTest, AStopThatHasBeenReachedIsKept) {
     EXPECT_TRUE(end.was_stopped);
     EXPECT_EQ(end.updates, 5U);
   }
+}
+
+TEST_F(ResumeTest, AGoalThatHasBeenReachedIsTheEndWhereverItWasToStop) {
+  RunOptions options = uneven_run();
+  options.until_progress = 3;
+  const RunEnd reached = go_on(options, world.size(), std::nullopt);
+  const RunEnd again = go_on(options, world.size(), 1);
+  EXPECT_FALSE(again.was_stopped);
+  EXPECT_EQ(again.reason, "progress reached");
+  EXPECT_EQ(again.updates, reached.updates);
 }
 
 TEST_F(ResumeTest, AFinishedRunSaysSoAndALaterEndGoesOn) {
