@@ -10,7 +10,6 @@
 #include "app/launch_options.hpp"
 #include "app/stop_signals.hpp"
 #include "app/supervisor.hpp"
-#include "runtime/errors.hpp"
 #include "runtime/run_lock.hpp"
 
 namespace rubato::app {
@@ -26,11 +25,7 @@ int launch(int argc, char** argv) {
   const Options options = table.parse(split.own);
   const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
   LaunchPlan plan = launch_plan(options, split, program);
-  if (const auto holder = runtime::run_holder(plan.directory)) {
-    throw runtime::OutputError(plan.directory.string() + " is in use by process " +
-                               std::to_string(holder->pid) + " on " + holder->host +
-                               ": stop it first, or choose another directory");
-  }
+  runtime::require_unused(plan.directory);
   auto capacity = capacity_source(options, plan.limits);
   LaunchEvents events(plan.directory, std::cerr);
   StopSignals signals;

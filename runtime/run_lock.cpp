@@ -10,8 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -33,6 +36,13 @@ constexpr std::time_t life_of_foreign_holder = 60;  // seconds since the file wa
 constexpr std::size_t largest_content = 4096;
 
 enum class Try { taken, held, unsupported };
+
+struct RunHolder {
+  std::string host;
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;  // when the process began, in clock ticks since the host did
+  std::string since;              // UTC
+};
 
 std::string reason() { return std::generic_category().message(errno); }
 
@@ -94,6 +104,10 @@ bool is_alive(const RunHolder& holder, int descriptor) {
          std::time(nullptr) - status.st_mtime < life_of_foreign_holder;
 }
 
+bool is_held(Try lock, const std::optional<RunHolder>& holder, int descriptor) {
+  return lock == Try::held || (lock == Try::unsupported && holder && is_alive(*holder, descriptor));
+}
+
 [[noreturn]] void refuse(const std::filesystem::path& directory,
                          const std::optional<RunHolder>& holder) {
   const std::string who = holder ? "process " + std::to_string(holder->pid) + " on " +
@@ -123,9 +137,7 @@ void take(int descriptor, const std::filesystem::path& file, LockMethod method) 
   }
   const Try kernel = lock_with_patience(descriptor, method);
   const auto former = read_holder(descriptor);
-  const bool is_held = kernel == Try::held ||
-                       (kernel == Try::unsupported && former && is_alive(*former, descriptor));
-  if (is_held) refuse(directory, former);
+  if (is_held(kernel, former, descriptor)) refuse(directory, former);
   if (!write_holder(descriptor, this_process())) {
     throw OutputError("cannot write " + file.string() + ": " + reason());
   }
@@ -162,22 +174,21 @@ RunLock::~RunLock() {
 
 void RunLock::touch() const noexcept { ::futimens(descriptor_, nullptr); }
 
-std::optional<RunHolder> run_holder(const std::filesystem::path& directory) {
+void require_unused(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "run.lock";
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (descriptor < 0) return std::nullopt;
+  if (descriptor < 0) return;
   std::optional<RunHolder> holder;
+  bool is_used = false;
   try {
     const Try lock = try_lock(descriptor, LOCK_SH);
     holder = read_holder(descriptor);
-    if (lock == Try::held && !holder) holder.emplace();
-    if (lock == Try::taken) holder.reset();
-    if (lock == Try::unsupported && holder && !is_alive(*holder, descriptor)) holder.reset();
+    is_used = is_held(lock, holder, descriptor);
   } catch (const std::system_error&) {
-    holder.reset();
+    is_used = false;
   }
   ::close(descriptor);
-  return holder;
+  if (is_used) refuse(directory, holder);
 }
 
 }  // namespace rubato::runtime

@@ -7,21 +7,9 @@
 // 60 s, which touch() keeps it.
 #pragma once
 
-#include <sys/types.h>
-
-#include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <string>
 
 namespace rubato::runtime {
-
-struct RunHolder {
-  std::string host;
-  pid_t pid = 0;
-  std::uint64_t start_ticks = 0;  // when the process began, in clock ticks since the host did
-  std::string since;              // UTC
-};
 
 // For tests of what happens where flock is missing.
 enum class LockMethod { kernel, content };
@@ -43,8 +31,8 @@ class RunLock {
   int descriptor_ = -1;
 };
 
-// Who holds the directory now; nothing if nobody does. Takes part in no lock of its own for longer
-// than an instant; never throws for a missing or damaged file.
-std::optional<RunHolder> run_holder(const std::filesystem::path& directory);
+// Throws OutputError, naming the run, if one holds the directory now. Takes part in no lock of its
+// own for longer than an instant; a missing or damaged file is no run.
+void require_unused(const std::filesystem::path& directory);
 
 }  // namespace rubato::runtime

@@ -16,7 +16,7 @@
 #include "collectives/host_name.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/process_info.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -78,7 +78,7 @@ class RunLockTest : public ::testing::TestWithParam<LockMethod> {
     times[0].tv_sec = times[1].tv_sec = std::time(nullptr) - seconds;
     ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
   }
-  testing::TemporaryDirectory directory;
+  TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "run.lock";
   std::uint64_t my_ticks = process_info(::getpid()).value().start_ticks;
   std::string my_host = collectives::host_name();
@@ -158,15 +158,25 @@ TEST_P(RunLockByContent, TouchKeepsTheFileYoung) {
   EXPECT_LT(std::time(nullptr) - status.st_mtime, 5);
 }
 
-TEST(RunHolder, IsTheOneThatHoldsTheLock) {
-  const testing::TemporaryDirectory directory;
-  EXPECT_FALSE(run_holder(directory.path()));
+TEST(RequireUnused, NamesTheRunThatHoldsTheLock) {
+  const TemporaryDirectory directory;
+  const auto refusal = [&] {
+    try {
+      require_unused(directory.path());
+    } catch (const OutputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(), "");
   {
     const RunLock lock(directory.path());
-    EXPECT_EQ(run_holder(directory.path()).value().pid, ::getpid());
-    EXPECT_EQ(run_holder(directory.path()).value().host, collectives::host_name());
+    EXPECT_THAT(refusal(), HasSubstr(" is in use by process " + std::to_string(::getpid()) +
+                                     " on " + collectives::host_name() + " since 20"));
+    std::ofstream(directory.path() / "run.lock", std::ios::trunc).flush();  // not yet written
+    EXPECT_THAT(refusal(), HasSubstr(" is in use by another process: stop it first"));
   }
-  EXPECT_FALSE(run_holder(directory.path()));
+  EXPECT_EQ(refusal(), "");
 }
 
 }  // namespace
