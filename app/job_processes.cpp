@@ -80,8 +80,8 @@ std::vector<JobProcess> find_job_processes(const std::string& mark) {
   return found;
 }
 
-pid_t find_mpirun(const std::string& mark, pid_t launcher) {
-  for (const auto& process : find_job_processes(mark)) {
+pid_t find_mpirun(const std::vector<JobProcess>& processes, pid_t launcher) {
+  for (const auto& process : processes) {
     const std::string name = contents("/proc/" + std::to_string(process.pid) + "/comm");
     if (name == "mpirun\n" || name == "orterun\n" || name == "mpiexec\n") return process.pid;
   }

@@ -19,8 +19,8 @@ struct JobProcess {
 // Those of this user whose environment holds RUBATO_JOB=mark; without zombies and this process.
 std::vector<JobProcess> find_job_processes(const std::string& mark);
 
-// The job's mpirun, where a script has started it; otherwise `launcher`.
-pid_t find_mpirun(const std::string& mark, pid_t launcher);
+// The job's mpirun among its processes, where a script has started it; otherwise `launcher`.
+pid_t find_mpirun(const std::vector<JobProcess>& processes, pid_t launcher);
 
 // Whether the process has a handler for the signal (or ignores or blocks it), so that the signal
 // would not simply end it. False if there is no such process.

@@ -10,6 +10,7 @@
 
 #include "app/job_processes.hpp"
 #include "app/process_handle.hpp"
+#include "runtime/temporary_file.hpp"
 
 namespace rubato::app {
 namespace {
@@ -21,11 +22,11 @@ using Clock = std::chrono::steady_clock;
 constexpr auto look_interval = 2ms;
 constexpr auto death_time = 60s;
 
-// A file on its way to be a checkpoint has a temporary name, which begins with a dot.
+// A file on its way to be a checkpoint has a temporary name.
 bool is_saving(const fs::path& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory / "checkpoints", error)) {
-    if (entry.path().filename().string().starts_with('.')) return true;
+    if (runtime::is_temporary_name(entry.path().filename().string())) return true;
   }
   return false;
 }
@@ -36,7 +37,7 @@ void send(pid_t pid, int signal) {
 
 void deliver(const MpiJob& job, const Kill& kill) {
   const auto ranks = job.live_ranks();
-  const auto mpirun = find_mpirun(job.mark(), job.pid());
+  const auto mpirun = find_mpirun(find_job_processes(job.mark()), job.pid());
   switch (kill.way) {
     case KillWay::rank:
       if (!ranks.empty()) send(ranks[kill.victim % ranks.size()], SIGKILL);

@@ -25,7 +25,7 @@ void set_environment(const LauncherStart& start) {
   set_unless_set("OMPI_MCA_oob_tcp_keepalive_time", "5");
   set_unless_set("OMPI_MCA_oob_tcp_keepalive_intvl", "2");
   set_unless_set("OMPI_MCA_oob_tcp_keepalive_probes", "4");
-  if (start.kills_at_once) set_unless_set("OMPI_MCA_odls_base_sigkill_timeout", "0");
+  if (start.stops_by_usr1) set_unless_set("OMPI_MCA_odls_base_sigkill_timeout", "0");
   if (::geteuid() != 0) return;
   set_unless_set("OMPI_ALLOW_RUN_AS_ROOT", "1");  // it wants to be told twice
   set_unless_set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -33,7 +33,7 @@ void set_environment(const LauncherStart& start) {
 
 // In the child. Returns only if the launcher cannot be started.
 void become_launcher(pid_t parent, const std::vector<char*>& words, const LauncherStart& start) {
-  const int signal_at_parents_end = start.kills_at_once ? SIGUSR1 : SIGTERM;
+  const int signal_at_parents_end = start.stops_by_usr1 ? SIGUSR1 : SIGTERM;
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, signal_at_parents_end);
   if (::getppid() != parent) ::_exit(128 + SIGTERM);  // the parent died before the line above

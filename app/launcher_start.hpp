@@ -6,7 +6,7 @@
 //
 //   oob_tcp_keepalive_{time,intvl,probes} 5, 2, 4   a host that is cut off is noticed after 13 s;
 //                                                   by default after 8 minutes
-//   odls_base_sigkill_timeout 0                     with kills_at_once: by default mpirun gives the
+//   odls_base_sigkill_timeout 0                     with stops_by_usr1: by default mpirun gives the
 //                                                   ranks a second after SIGCONT and one after
 //                                                   SIGTERM, on every host, before it kills them
 #pragma once
@@ -21,9 +21,10 @@ namespace rubato::app {
 struct LauncherStart {
   std::vector<std::string> command;  // a program and its arguments
   std::string mark;                  // find_job_processes() knows the job by
-  // If this process is killed, the launcher gets SIGUSR1, which asks the ranks to stop by
-  // themselves, for they could not act upon SIGTERM; otherwise it gets that.
-  bool kills_at_once = false;
+  // The ranks are asked to stop by SIGUSR1, and need no time to act upon SIGTERM: mpirun kills what
+  // is left of a job at once, and if this process is killed, the launcher gets SIGUSR1 instead of
+  // SIGTERM.
+  bool stops_by_usr1 = false;
 };
 
 // Throws std::system_error if it cannot be started.

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "app/job_options.hpp"
-#include "app/job_processes.hpp"
 #include "app/launcher_start.hpp"
 
 namespace rubato::app {
@@ -48,7 +47,7 @@ MpiJob::MpiJob(const MpiJobPlan& plan)
       is_ending_(plan.is_ending),
       launcher_(start_launcher({.command = launch_words(plan, cores_here()),
                                 .mark = mark_,
-                                .kills_at_once = plan.kills_at_once})) {}
+                                .stops_by_usr1 = plan.stops_by_usr1})) {}
 
 MpiJob::~MpiJob() { kill(); }
 
@@ -100,17 +99,19 @@ bool MpiJob::is_starting() const {
 
 void MpiJob::find_ranks() {
   if (!is_starting()) return;
-  for (const auto& process : find_job_processes(mark_)) {
+  const auto processes = find_job_processes(mark_);
+  for (const auto& process : processes) {
     const auto is_it = [&](const ProcessHandle& rank) { return rank.pid() == process.pid; };
     if (!process.is_rank || std::any_of(ranks_.begin(), ranks_.end(), is_it)) continue;
     if (auto handle = ProcessHandle::open(process.pid)) ranks_.push_back(std::move(*handle));
   }
-  find_session(find_mpirun(mark_, launcher_.pid()));
+  find_session(processes);
 }
 
-void MpiJob::find_session(pid_t mpirun) {
+void MpiJob::find_session(const std::vector<JobProcess>& processes) {
   if (session_ && session_->family) return;
-  if (auto found = find_mpi_session(mpirun)) session_ = std::move(found);
+  auto found = find_mpi_session(find_mpirun(processes, launcher_.pid()));
+  if (found) session_ = std::move(found);
 }
 
 // Kills the survivors of a rank that has ended alone. After that mpirun often sleeps on for a
@@ -169,13 +170,14 @@ bool MpiJob::reap() {
 void MpiJob::finish() {
   end_.has_ended_alone = !is_killed_;
   const auto until = Clock::now() + death_time;
-  for (const auto& process : find_job_processes(mark_)) {
+  const auto processes = find_job_processes(mark_);
+  find_session(processes);
+  for (const auto& process : processes) {
     const auto survivor = ProcessHandle::open(process.pid);
     if (!survivor) continue;
     survivor->send(SIGKILL);
     while (!survivor->has_ended() && Clock::now() < until) std::this_thread::sleep_for(1ms);
   }
-  find_session(launcher_.pid());
   if (session_) remove_mpi_leftovers(*session_);
   has_end_ = true;
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "app/job_processes.hpp"
 #include "app/mpi_leftovers.hpp"
 #include "app/process_handle.hpp"
 
@@ -23,10 +24,8 @@ namespace rubato::app {
 struct MpiJobPlan {
   std::vector<std::string> launcher{"mpirun"};  // a program and its arguments
   std::uint64_t ranks = 1;
-  std::vector<std::string> command{};  // what each rank runs, and its arguments
-  // mpirun kills what is left of a job at once, without a second for the ranks to act upon its
-  // SIGTERM (launcher_start.hpp).
-  bool kills_at_once = false;
+  std::vector<std::string> command{};                      // what each rank runs, and its arguments
+  bool stops_by_usr1 = false;                              // launcher_start.hpp
   std::function<bool()> is_ending = [] { return false; };  // what the run says of itself
 };
 
@@ -67,7 +66,7 @@ class MpiJob {
  private:
   using Clock = std::chrono::steady_clock;
   void find_ranks();
-  void find_session(pid_t mpirun);
+  void find_session(const std::vector<JobProcess>& processes);
   void note_deaths();
   void send_stop_when_heard();
   bool is_heard() const;

@@ -113,7 +113,7 @@ JobEnd Supervisor::supervise(std::uint64_t ranks) {
   MpiJob job({.launcher = plan_.launcher,
               .ranks = ranks,
               .command = plan_.command,
-              .kills_at_once = true,  // the ranks are asked to stop by SIGUSR1
+              .stops_by_usr1 = true,
               .is_ending = end_notice(plan_.directory)});
   while (true) {
     if (const auto end = job.wait_for(look_interval, signals_.descriptor())) return *end;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <sstream>
 #include <system_error>
@@ -20,12 +21,12 @@ namespace {
 using Words = std::vector<std::string>;
 
 // What the launcher prints; it has ended then.
-std::string output_of(const Words& command, bool kills_at_once) {
+std::string output_of(const Words& command, bool stops_by_usr1) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
   const int standard_output = ::dup(STDOUT_FILENO);
   ::dup2(::fileno(file.get()), STDOUT_FILENO);
   const auto launcher =
-      start_launcher({.command = command, .mark = "a-mark", .kills_at_once = kills_at_once});
+      start_launcher({.command = command, .mark = "a-mark", .stops_by_usr1 = stops_by_usr1});
   ::dup2(standard_output, STDOUT_FILENO);
   ::close(standard_output);
   ::waitpid(launcher.pid(), nullptr, 0);
@@ -92,18 +93,22 @@ TEST_F(LauncherStart, NamesAProgramThatCannotBeStarted) {
 }
 
 // The launcher prints the signal that it gets at the end of a child which has started it.
-std::string signal_at_the_end(bool kills_at_once) {
+std::string signal_at_the_end(bool stops_by_usr1) {
   int pipe[2];
   if (::pipe(pipe) != 0) return "no pipe";
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(pipe[1], STDOUT_FILENO);
-    start_launcher({.command = {"sh", "-c",
-                                "trap 'echo USR1; exit' USR1; trap 'echo TERM; exit' TERM;"
-                                " echo ready; for i in $(seq 200); do sleep 0.05; done"},
-                    .mark = "a-mark",
-                    .kills_at_once = kills_at_once});
-    ::pause();
+    try {
+      start_launcher({.command = {"sh", "-c",
+                                  "trap 'echo USR1; exit' USR1; trap 'echo TERM; exit' TERM;"
+                                  " echo ready; for i in $(seq 200); do sleep 0.05; done"},
+                      .mark = "a-mark",
+                      .stops_by_usr1 = stops_by_usr1});
+      ::pause();
+    } catch (const std::exception&) {  // must not reach the tests, which are in this child as well
+      ::_exit(1);
+    }
   }
   ::close(pipe[1]);
   std::string text;

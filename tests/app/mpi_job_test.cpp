@@ -174,7 +174,7 @@ TEST(MpiJob, MpirunEndsSoonAfterADeadRank) {
 TEST(MpiJob, NothingStaysOfAnMpirunKilledBehindAScript) {
   MpiJob job(shell("\"" RUBATO_MPIEXEC "\" -q -n 2 sleep 60; exit 3", 2));
   ASSERT_EQ(wait_for_ranks(job, 2).size(), 2U);
-  const pid_t mpirun = find_mpirun(job.mark(), job.pid());
+  const pid_t mpirun = find_mpirun(find_job_processes(job.mark()), job.pid());
   ASSERT_NE(mpirun, job.pid());
   ASSERT_NE(session_of(mpirun), "");
   job.kill();
