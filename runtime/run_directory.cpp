@@ -11,6 +11,7 @@
 #include "runtime/errors.hpp"
 #include "runtime/metrics_history.hpp"
 #include "runtime/state_file.hpp"
+#include "runtime/temporary_file.hpp"
 
 namespace rubato::runtime {
 
@@ -92,7 +93,7 @@ RunDirectory::~RunDirectory() {
 // Of a writer that was killed. The lock is ours, so nobody else writes here.
 void RunDirectory::remove_leftovers() const {
   for (const auto& entry : fs::directory_iterator(path_)) {
-    if (entry.path().filename().string().starts_with(".tmp-")) fs::remove_all(entry.path());
+    if (is_temporary_name(entry.path().filename().string())) fs::remove_all(entry.path());
   }
 }
 
@@ -101,8 +102,9 @@ void RunDirectory::begin_anew() {
   try {
     // Away all at once: killed half-way, what is left must not be a run to go on with.
     if (fs::exists(path_ / "checkpoints")) {
-      fs::rename(path_ / "checkpoints", path_ / ".tmp-checkpoints");
-      fs::remove_all(path_ / ".tmp-checkpoints");
+      const fs::path doomed = path_ / temporary_name("checkpoints");
+      fs::rename(path_ / "checkpoints", doomed);
+      fs::remove_all(doomed);
     }
     keep_updates_without_checkpoints();
     for (const char* name : {"metrics.jsonl", "trace.csv", "state.json"}) fs::remove(path_ / name);

@@ -32,13 +32,13 @@ auto uninterrupted(const Call& call) {
   return result;
 }
 
-std::string unique_name(const std::string& name) {
+}  // namespace
+
+std::string temporary_name(const std::string& name) {
   static std::atomic<unsigned> count = 0;
   return temporary_prefix + name + "-" + collectives::host_name() + "-" +
          std::to_string(::getpid()) + "-" + std::to_string(count++);
 }
-
-}  // namespace
 
 bool is_temporary_name(const std::string& name) { return name.starts_with(temporary_prefix); }
 
@@ -66,7 +66,7 @@ void Directory::flush() const {
 }
 
 TemporaryFile::TemporaryFile(const Directory& directory, std::string name, std::uint64_t bytes)
-    : directory_(directory), name_(std::move(name)), temporary_name_(unique_name(name_)) {
+    : directory_(directory), name_(std::move(name)), temporary_name_(temporary_name(name_)) {
   constexpr int flags = O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
   descriptor_ = uninterrupted(
       [&] { return ::openat(directory_.descriptor(), temporary_name_.c_str(), flags, 0666); });

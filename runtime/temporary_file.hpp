@@ -33,7 +33,7 @@ class Directory {
 
 class TemporaryFile {
  public:
-  // Creates .tmp-NAME-<host>-<pid>-<n> of that size: a full disk is noticed here, before anything
+  // Creates it with that size, under a temporary name: a full disk is noticed here, before anything
   // is written. Every function throws WriteError, which names DIRECTORY/NAME and the cause.
   TemporaryFile(const Directory& directory, std::string name, std::uint64_t bytes);
   TemporaryFile(const TemporaryFile&) = delete;
@@ -56,6 +56,8 @@ class TemporaryFile {
   bool is_placed_ = false;
 };
 
+// .tmp-NAME-<host>-<pid>-<n>: no other process has it, and none is given twice.
+std::string temporary_name(const std::string& name);
 bool is_temporary_name(const std::string& name);
 
 }  // namespace rubato::runtime
