@@ -55,8 +55,9 @@ std::optional<std::string> stop_reason(const std::filesystem::path& directory) {
 std::function<bool()> end_notice(const std::filesystem::path& directory) {
   return [directory, before = status_of(directory)] {
     const auto now = status_of(directory);
-    if (!now || now == before) return false;
-    return now->state == runtime::RunState::finished || now->state == runtime::RunState::preempted;
+    if (!now) return false;
+    if (now->state == runtime::RunState::finished) return true;
+    return now->state == runtime::RunState::preempted && now != before;
   };
 }
 

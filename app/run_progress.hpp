@@ -17,8 +17,9 @@ std::uint64_t last_update(const std::filesystem::path& directory);
 // --max-seconds"); nothing where it says nothing of the kind. Never throws, as above.
 std::optional<std::string> stop_reason(const std::filesystem::path& directory);
 
-// Tells from now on whether the run has written since that it is finished or has stopped. Its ranks
-// then have nothing more to do than to leave.
+// Tells from now on whether the run says that it is finished, or has said since that it has
+// stopped: its ranks then have nothing more to do than to leave. (One that was finished before it
+// was started leaves at once, without a word.)
 std::function<bool()> end_notice(const std::filesystem::path& directory);
 
 }  // namespace rubato::app

@@ -1,12 +1,13 @@
 #include "app/run_progress.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "runtime/state_file.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -15,15 +16,10 @@ namespace fs = std::filesystem;
 
 class RunProgress : public testing::Test {
  protected:
-  RunProgress() {
-    std::string name = (fs::temp_directory_path() / "rubato-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
-    directory_ = name;
-  }
-  ~RunProgress() override { fs::remove_all(directory_); }
   void metrics(const std::string& text) { std::ofstream(directory_ / "metrics.jsonl") << text; }
 
-  fs::path directory_;
+  const TemporaryDirectory own_;
+  const fs::path& directory_ = own_.path();
 };
 
 const std::string two_updates =
@@ -87,6 +83,7 @@ TEST_F(RunProgress, NoticesAnEndThatIsWrittenFromNowOn) {
   status.state = RunState::finished;
   runtime::write_status(directory_, status);
   EXPECT_TRUE(has_ended());
+  EXPECT_TRUE(end_notice(directory_)()) << "a job that finds nothing to do says nothing";
   status.state = RunState::preempted;
   status.written = "2030-01-01T00:00:09Z";
   runtime::write_status(directory_, status);
