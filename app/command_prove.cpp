@@ -192,6 +192,9 @@ int prove(int argc, char** argv) {
   } catch (const data::ContentError&) {  // what cannot be read is worth a look
     directory.keep();
     throw;
+  } catch (const data::MissingFileError&) {  // and so is what a run has not left
+    directory.keep();
+    throw;
   }
 }
 

@@ -138,8 +138,8 @@ ProvePlan prove_plan(const Options& options, const std::vector<std::string>& tra
                  .kept_directory = options.text_if("keep-runs"),
                  .wants_json = options.text("format") == "json"};
   plan.straight_ranks = options.integer_if("straight-ranks").value_or(plan.ranks.front());
-  require_room_for(plan.straight_ranks, "--straight-ranks", plan.launcher);
   for (const auto count : plan.ranks) require_room_for(count, "--ranks", plan.launcher);
+  require_room_for(plan.straight_ranks, "--straight-ranks", plan.launcher);
   return plan;
 }
 

@@ -57,6 +57,19 @@ TEST(ProveOptions, NeedNumbersOfRanks) {
   }
 }
 
+TEST(ProveOptions, NameTheOptionThatAsksForTooManyRanks) {
+  EXPECT_THAT(
+      [] {
+        plan({"--ranks", "70000"});
+      },
+      ThrowsMessage<UsageError>(HasSubstr("--ranks 70000: expected at most")));
+  EXPECT_THAT(
+      [] {
+        plan({"--straight-ranks", "70000"});
+      },
+      ThrowsMessage<UsageError>(HasSubstr("--straight-ranks 70000: expected at most")));
+}
+
 TEST(ProveOptions, LeaveNoneOfTheirOwnToTheTraining) {
   EXPECT_THAT(
       [] {
