@@ -20,6 +20,7 @@
 #include "app/training_report.hpp"
 #include "collectives/agreement.hpp"
 #include "collectives/session.hpp"
+#include "data/batch_trace.hpp"
 #include "runtime/run_context.hpp"
 #include "runtime/run_directory.hpp"
 #include "runtime/trainer.hpp"
@@ -55,8 +56,6 @@ class Warnings final : public runtime::RunLog {
     if (report.skipped.empty()) return;
     warning("update " + std::to_string(report.update) + " is left out: " + report.skipped);
   }
-  void evaluation(const runtime::EvaluationReport& /*report*/) override {}
-  void end(const runtime::RunEnd& /*end*/) override {}
   void warning(const std::string& sentence) override {
     progress_.clear();
     std::cerr << "rubato: warning: " << sentence << '\n';
@@ -89,7 +88,7 @@ void go_on(const OptionTable& table, int argc, char** argv, Prepared& prepared) 
   if (!std::filesystem::exists(copy)) return;
   if (!std::filesystem::exists(prepared.run.trace_file)) {
     prepared.run.trace_file = copy;
-  } else {
+  } else if (!is_trace_of(point.checkpoint, data::BatchTrace::from_csv(prepared.run.trace_file))) {
     require_same_trace(prepared.run.trace_file, copy);
   }
 }

@@ -1,5 +1,5 @@
-// See resumed_trace.hpp. The checkpoint knows only a digest of its trace, which is compared later;
-// the copy in the run's directory can say where they differ.
+// See resumed_trace.hpp. The digest in the checkpoint says that the traces differ; the copy in the
+// run's directory can say where.
 #include "app/resumed_trace.hpp"
 
 #include <algorithm>

@@ -21,6 +21,9 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
 // The text of the run's config.ini; empty if the checkpoint has none.
 std::string configuration_of(const Checkpoint& checkpoint);
 
+// Whether the run that came to the checkpoint had a trace of these batch sizes.
+bool is_trace_of(const Checkpoint& checkpoint, const data::BatchTrace& trace);
+
 // What must be the same for the result to be the same, besides the options: program, compiler, C
 // library, kernels, model, trace, data. On every rank of a run, and in a run that goes on from a
 // checkpoint. Content counts, not names: a data set or a trace may have moved. Reads all data once.

@@ -81,15 +81,26 @@ class Continuation(ResumeTest):
                                 "run", "--preempt-exit-code", 99], ranks=2)
         with subprocess.Popen(command, cwd=self.directory, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as process:
-            self.wait_for_updates()
-            process.send_signal(signal.SIGUSR1)
-            message = process.communicate(timeout=30)[1]
+            try:
+                self.wait_for_updates()
+                process.send_signal(signal.SIGUSR1)
+                message = process.communicate(timeout=30)[1]
+            finally:
+                process.kill()
         self.assertEqual(process.returncode, 99, message)
         self.assertIn("rubato: stopped by SIGUSR1 after update ", message)
         state = json.loads((self.directory / "run" / "state.json").read_text(encoding="utf-8"))
         self.assertEqual(state["state"], "preempted")
         updates = [line["update"] for line in self.updates("run") if line["type"] == "update"]
         self.assertEqual(updates, list(range(1, state["update"] + 1)))
+
+    def test_does_not_depend_on_the_copy_of_its_trace(self):
+        self.stop(13, *RUN, "--out", "run")
+        copy = self.directory / "run" / "trace.csv"
+        whole = copy.read_text(encoding="utf-8")
+        self.write("run/trace.csv", whole.replace("0,40", "0,8", 1))
+        self.succeed(*RESUME)
+        self.assertEqual(copy.read_text(encoding="utf-8"), whole)
 
     def test_after_a_limit_of_time(self):
         result = rubato(*RUN, "--trace-end", "repeat-last", "--epochs", 100000, "--out", "run",

@@ -69,6 +69,14 @@ TEST_F(RunContextTest, TheIdentityTellsTracesModelsAndDataApart) {
   EXPECT_FALSE(differs(other, "the C library's mathematics"));
 }
 
+TEST_F(RunContextTest, ACheckpointKnowsItsTraceByTheBatchSizes) {
+  const auto trace = data::BatchTrace::from_rows({8, 16});
+  const Checkpoint checkpoint{{}, run_identity(options, source, trace, nn::Layout()), {}};
+  EXPECT_TRUE(is_trace_of(checkpoint, trace));
+  EXPECT_FALSE(is_trace_of(checkpoint, data::BatchTrace::from_rows({8, 17})));
+  EXPECT_FALSE(is_trace_of({}, trace));
+}
+
 // What refuses a run of identity `now` from a checkpoint of identity `then`; empty if nothing does.
 std::string refusal(const std::vector<ContextEntry>& then, const std::vector<ContextEntry>& now,
                     bool any_kernels) {
