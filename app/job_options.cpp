@@ -2,6 +2,7 @@
 #include "app/job_options.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -54,11 +55,13 @@ std::vector<std::string> launcher_words(const Options& options) {
   return words;
 }
 
+// The set has room for 1024 cores: of a larger host all count.
 std::uint64_t cores_here() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   const bool is_known = ::sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-  return is_known ? static_cast<std::uint64_t>(CPU_COUNT(&allowed)) : 1;
+  return static_cast<std::uint64_t>(is_known ? CPU_COUNT(&allowed)
+                                             : ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 void require_room_for(std::uint64_t ranks, const std::string& option,

@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "app/failure.hpp"
 #include "app/job_options.hpp"
 #include "app/train_options.hpp"
+#include "data/file_bytes.hpp"
 
 namespace rubato::app {
 namespace {
+
+constexpr std::uint64_t most_configuration_bytes = 1 << 20;
 
 std::vector<Option> capacity_options() {
   const std::string group = "Ranks";
@@ -91,29 +92,33 @@ std::string notes() {
          " twice at the same update,\nare not worth a restart: they are passed on.";
 }
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // The code that the training ends with when it is stopped: said now, or in the run it goes on with.
 int stopped_code(const LaunchWords& words) {
   const auto code = [&](const std::string& recorded) {
     return static_cast<int>(
         train_table().parse(words.train, recorded).integer("preempt-exit-code"));
   };
-  int found = 0;
   try {
-    found = code(text_of(std::filesystem::path(words.directory) / "config.ini"));
+    const auto config = data::read_file(std::filesystem::path(words.directory) / "config.ini",
+                                        most_configuration_bytes);
+    return code(std::string(data::as_text(config)));
   } catch (const std::exception&) {  // a run reads its checkpoint: no matter what this file holds
-    found = code("");
+    return code("");
   }
-  if (found == 0) {
-    throw UsageError(
-        "launch: with --preempt-exit-code 0 a stopped training looks like a finished one;"
-        " choose another code, such as 75");
+}
+
+// The training goes on with what its checkpoint holds, but ends with the code that is expected
+// here.
+std::vector<std::string> train_command(const LaunchWords& words, const std::string& program,
+                                       int stopped_code) {
+  std::vector<std::string> command{program, "train"};
+  command.insert(command.end(), words.train.begin(), words.train.end());
+  const Options given = train_table().parse(words.train);
+  if (!given.is_given("preempt-exit-code")) {
+    command.insert(command.end(), {"--preempt-exit-code", std::to_string(stopped_code)});
   }
-  return found;
+  if (!given.flag("resume")) command.emplace_back("--resume");
+  return command;
 }
 
 }  // namespace
@@ -160,7 +165,6 @@ LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
   LaunchPlan plan{
       .directory = words.directory,
       .launcher = launcher_words(options),
-      .command = {program, "train"},
       .limits = ranks ? parse_rank_limits(*ranks) : RankLimits{.least = 1, .most = cores_here()},
       .settle_time = std::chrono::duration<double>(options.number("settle")),
       .stop_grace = std::chrono::duration<double>(options.number("stop-grace")),
@@ -168,9 +172,7 @@ LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
       .backoff_seconds = options.number("backoff"),
       .stopped_code = stopped_code(words)};
   require_room_for(plan.limits.most, "--ranks", plan.launcher);
-  plan.command.insert(plan.command.end(), words.train.begin(), words.train.end());
-  const auto has_resume = std::find(words.train.begin(), words.train.end(), "--resume");
-  if (has_resume == words.train.end()) plan.command.emplace_back("--resume");
+  plan.command = train_command(words, program, plan.stopped_code);
   return plan;
 }
 

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "app/failure.hpp"
-#include "tests/runtime/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
 namespace {
@@ -42,7 +42,7 @@ TEST(LaunchOptions, LeaveTheTrainingsToTheTraining) {
   EXPECT_EQ(plan.limits.least, 2U);
   EXPECT_EQ(plan.limits.most, 4U);
   EXPECT_EQ(plan.command, (Words{"/bin/rubato", "train", "--data", "digits", "--batch-size", "8",
-                                 "--out", "runs/a", "--resume"}));
+                                 "--out", "runs/a", "--preempt-exit-code", "75", "--resume"}));
 }
 
 TEST(LaunchOptions, AddResumeOnce) {
@@ -77,17 +77,21 @@ TEST(LaunchOptions, RefuseWhatCouldNotGoOn) {
 
 TEST(LaunchOptions, KnowTheCodeThatTheTrainingStopsWith) {
   EXPECT_EQ(plan_of({}).stopped_code, 75);
-  const runtime::testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const Words options{"--data", "digits", "--batch-size", "8", "--out", directory.path().string()};
   std::ofstream(directory.path() / "config.ini") << "preempt-exit-code = 99\nbatch-size = 7\n";
   EXPECT_EQ(plan_of({}, options).stopped_code, 99) << "of the run that it goes on with";
+  EXPECT_EQ(plan_of({}, options).command.end()[-2], "99")
+      << "and told, for a checkpoint may differ";
   Words more = options;
   more.insert(more.end(), {"--preempt-exit-code", "98"});
   EXPECT_EQ(plan_of({}, more).stopped_code, 98) << "the command line wins";
+  EXPECT_EQ(plan_of({}, more).command.end()[-2], "98") << "and is not given twice";
   std::ofstream(directory.path() / "config.ini") << "damaged";
   EXPECT_EQ(plan_of({}, options).stopped_code, 75);
   more.back() = "0";
-  EXPECT_THROW(plan_of({}, more), UsageError) << "a stop would look like the end";
+  EXPECT_EQ(refusal(command_line({}, more)),
+            "--preempt-exit-code 0: expected a whole number from 1 to 2^64-1");
 }
 
 TEST(LaunchOptions, RefuseMoreRanksThanThereIsRoomFor) {
