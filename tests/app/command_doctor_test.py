@@ -1,21 +1,12 @@
-"""rubato doctor, without mpirun and (where the launcher is given) with it."""
+"""rubato doctor, without mpirun and with it."""
 
-import json
 import os
-import subprocess
 import unittest
 
-from rubato_command import CommandTest
-
-LAUNCHER = os.environ["RUBATO_MPIEXEC"]
+from rubato_command import CommandTest, rubato
 
 
 class Doctor(CommandTest):
-    def mpirun(self, ranks, *arguments):
-        return subprocess.run(
-            [LAUNCHER, "-q", "-n", str(ranks), os.environ["RUBATO_COMMAND"], "doctor", *arguments],
-            capture_output=True, text=True, timeout=60, check=False)
-
     def test_alone_it_finds_one_rank_and_says_what_runs(self):
         report = self.succeed("doctor", "--format", "json").json()
         self.assertEqual(report["ranks"], 1)
@@ -26,9 +17,7 @@ class Doctor(CommandTest):
         self.assertEqual(set(report["hosts"][0]["ranks"][0]["cores"]), os.sched_getaffinity(0))
 
     def test_ranks_are_counted_and_named(self):
-        done = self.mpirun(3, "--format", "json")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        report = json.loads(done.stdout)
+        report = self.succeed("doctor", "--format", "json", ranks=3).json()
         self.assertEqual(report["ranks"], 3)
         ranks = [rank["rank"] for host in report["hosts"] for rank in host["ranks"]]
         self.assertEqual(sorted(ranks), [0, 1, 2])
@@ -40,14 +29,14 @@ class Doctor(CommandTest):
         ranks = (os.cpu_count() or 1) + 1
         if ranks > 9:
             self.skipTest("this machine has too many cores to exceed them")
-        done = self.mpirun(ranks)
-        self.assertIn(f"{ranks} ranks on", done.stdout)
-        self.assertIn("to do: start at most as many ranks as there are cores", done.stdout)
+        report = rubato("doctor", ranks=ranks).output
+        self.assertIn(f"{ranks} ranks on", report)
+        self.assertIn("to do: start at most as many ranks as there are cores", report)
 
     def test_a_wrong_option_is_one_sentence_of_all_ranks(self):
-        done = self.mpirun(2, "--formt", "json")
-        self.assertEqual(done.returncode, 64)
-        self.assertEqual(done.stderr,
+        result = rubato("doctor", "--formt", "json", ranks=2)
+        self.assertEqual(result.code, 64)
+        self.assertEqual(result.message,
                          "rubato: unknown option --formt; did you mean --format?\n")
 
     def test_help_starts_no_mpi(self):

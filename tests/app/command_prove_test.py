@@ -6,12 +6,12 @@ import subprocess
 import time
 import unittest
 
-from rubato_command import CommandTest, command_line, rubato
+from rubato_command import TIME_FACTOR, CommandTest, command_line, rubato
 
 DIGITS = ["--data", "digits", "--model", "mlp:16", "--batch-size", 50, "--updates", 40]
 CONVOLUTIONS = ["--data", "synthetic:samples=64,shape=1x28x28,classes=4", "--model",
                 "mnist-tutorial", "--batch-size", 24, "--minibatch", 8, "--updates", 20]
-LIMIT = 30 * float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
+LIMIT = 30 * TIME_FACTOR
 DIGEST = "[0-9a-f]{64}"
 
 
@@ -87,6 +87,17 @@ class NotEqual(ProveTest):
                                  "--mpirun", f"sh {launcher}"], DIGITS)
         self.assertRegex(result.output, r"\nNOT EQUAL: kill \d: ")
 
+    def test_a_run_that_leaves_no_metrics(self):
+        launcher = self.write("launcher.sh", f"""{os.environ["RUBATO_MPIEXEC"]} "$@"
+            code=$?
+            case "$*" in */straight*) rm rubato-prove-*/straight/metrics.jsonl ;; esac
+            exit $code""")
+        result = self.prove(66, ["--kills", 1, "--ranks", 1, "--seed", 4,
+                                 "--mpirun", f"sh {launcher}"], DIGITS)
+        self.assertIn("the runs are kept in ", result.message)
+        kept, = self.directory.glob("rubato-prove-*")
+        self.assertTrue((kept / "straight.log").exists())
+
 
 class Refusals(ProveTest):
     def test_of_options(self):
@@ -149,6 +160,7 @@ class BrokenOff(ProveTest):
         end = time.monotonic() + LIMIT
         while not list(self.directory.glob(awaited)) and time.monotonic() < end:
             time.sleep(0.01)
+        self.assertTrue(list(self.directory.glob(awaited)), awaited)
         process.send_signal(number)
         self.assertEqual(process.communicate(timeout=LIMIT)[1], message)
         self.assertEqual(process.returncode, 128 + number)

@@ -13,8 +13,9 @@ import tempfile
 import time
 import unittest
 
+TIME_FACTOR = float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
 # Bad input is refused, and small questions are answered, within this time.
-SECONDS = 3 * float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
+SECONDS = 3 * TIME_FACTOR
 ATTEMPTS = 3  # of which one must be in time: the machine may be busy with other things
 # What the event loop of mpirun itself prints at times when it ends a job on a busy machine.
 LAUNCHER_NOISE = re.compile(r"^\[warn\] Epoll .*\n", re.MULTILINE)
@@ -42,6 +43,12 @@ def rubato(*arguments, ranks=None, directory=None, **process):
         command_line(arguments, ranks), capture_output=True, text=True, timeout=60, cwd=directory,
         check=False, **process)
     return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
+
+
+def json_lines(path):
+    """Those that are whole: another process may be writing."""
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
 
 def ranks_in(directory):
@@ -97,3 +104,37 @@ class CommandTest(unittest.TestCase):
         for word in words:
             self.assertIn(word, result.message, context)
         return result
+
+
+class LaunchedTest(CommandTest):
+    """A test of `rubato launch` with --out run_directory."""
+
+    LIMIT = 30 * TIME_FACTOR  # of all that is waited for
+
+    def setUp(self):
+        super().setUp()
+        self.run_directory = self.directory / "run"
+
+    def start(self, *words, stderr):
+        process = subprocess.Popen(command_line(["launch", *words]), stdout=subprocess.DEVNULL,
+                                   stderr=stderr, text=True)
+        if process.stderr:
+            self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def events(self):
+        return json_lines(self.run_directory / "events.jsonl")
+
+    def names(self):
+        return [event["event"] for event in self.events()]
+
+    def wait(self, condition):
+        end = time.monotonic() + self.LIMIT
+        while not condition():
+            self.assertLess(time.monotonic(), end, self.events())
+            time.sleep(0.02)
+
+    def ends_with(self, process, code):
+        self.assertEqual(process.wait(self.LIMIT), code, self.events())
