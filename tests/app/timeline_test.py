@@ -8,7 +8,7 @@ import os
 import subprocess
 import unittest
 
-from rubato_command import CommandTest, rubato
+from rubato_command import TIME_FACTOR, CommandTest, rubato
 
 # 24 updates; some leave ranks idle, some end with a short minibatch.
 ROWS = [96, 32, 200, 64] * 6
@@ -123,7 +123,8 @@ class OneHost(TimelineTest):
         saved = [event["args"]["update"] for event in rows["checkpoint writer"]
                  if event["name"].startswith("checkpoint ")]
         self.assertEqual(saved, [0, 10, 20, 24])
-        self.assertIn("evaluating", {event["name"] for event in rows["rank 1"]})
+        longest = max(event["dur"] for event in rows["rank 1"] if event["name"] == "evaluating")
+        self.assertGreater(longest, 10)  # microseconds, for 103 samples
 
     def test_it_changes_no_bit(self):
         for name, arguments in (("with", RUN), ("without", RUN[:-2])):
@@ -162,8 +163,9 @@ class TwoHosts(TimelineTest):
         command = [os.environ["RUBATO_RUN_ON_HOSTS"], "--hosts", "2", "--ranks-per-host", "2",
                    os.environ["RUBATO_COMMAND"], *RUN]
         done = subprocess.run(command, cwd=self.directory, capture_output=True, text=True,
-                              timeout=100, check=False)
+                              timeout=100 * TIME_FACTOR, check=False)
         if done.returncode == 77:
+            print(f"\n{done.stdout}", flush=True)  # a line of its own, for the list of them
             self.skipTest(done.stdout)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = self.check(4, 24, hosts=2)
