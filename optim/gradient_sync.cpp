@@ -2,10 +2,10 @@
 //
 // Order of accesses to shared memory: ranks write their gradients, slots, notes and largest
 // magnitudes; the reducer lets nobody read them before all ranks of the node have; owners write the
-// mean of their slices (on several nodes while others still compute: nobody reads it before the
-// last barrier), the first rank of each node combines the small tables; the last barrier; all read.
-// The second table of slots and notes is cleared meanwhile, so that a node's table holds zeros
-// where other nodes' ranks will have their say.
+// mean of their slices over their own gradients, whose slices nobody else reads (on several nodes
+// while others still compute), the first rank of each node combines the small tables; the last
+// barrier; all read. The second table of slots and notes is cleared meanwhile, so that a node's
+// table holds zeros where other nodes' ranks will have their say.
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>
@@ -47,7 +47,6 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
       units_(tensors_.size()),
       gradients_(topology, segments_, units_, total_elements),
       barrier_(topology),
-      mean_memory_(topology, bytes_on_first(topology, total_elements * sizeof(float))),
       square_memory_(topology,
                      bytes_on_first(topology, blocks_of(parameter_elements) * sizeof(double))),
       largest_memory_(topology, (tensors_.size() + 1) * sizeof(std::int64_t)),
@@ -95,7 +94,7 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
              write_mean(begin, sum, T{1} / static_cast<T>(samples_),
                         T{1} / static_cast<T>(minibatches_));
            },
-       .results = mean(),
+       .results = gradients_.mine(),
        .adopt = [this](std::size_t begin,
                        std::span<const float> results) { write_mean(begin, results, 1.0F, 1.0F); },
        .add_up = [this](std::size_t first, std::span<const T* const> addends, std::size_t begin,
@@ -153,7 +152,7 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note) {
 template <class T>
 void GradientSync::write_mean(std::size_t begin, std::span<const T> sum, T per_sample,
                               T per_minibatch) {
-  float* const out = mean().data() + begin;
+  float* const out = gradients_.mine().data() + begin;
   const std::size_t parameters =
       begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
   if (parameters > 0) {
@@ -224,8 +223,6 @@ UpdateSums GradientSync::add_slots() const {
   return sums;
 }
 
-std::span<const float> GradientSync::mean_gradient() const { return mean(); }
-
 std::span<double> GradientSync::table(std::size_t index) const {
   const std::span<double> both = table_memory_.region_as<double>(0);
   return both.subspan(index * (both.size() / 2), both.size() / 2);
@@ -242,10 +239,6 @@ std::span<GradientSync::Slot> GradientSync::slots(std::size_t index) const {
 
 std::span<std::int64_t> GradientSync::largest_of(std::size_t node_rank) const {
   return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_.size() + 1);
-}
-
-std::span<float> GradientSync::mean() const {
-  return mean_memory_.region_as<float>(0).first(total_elements_);
 }
 
 std::span<double> GradientSync::block_squares() const {

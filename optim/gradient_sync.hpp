@@ -86,9 +86,8 @@ class GradientSync {
   void begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine = any_number);
   static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
 
-  // A place for this rank's gradients, total_elements long. Where the update's only one of this
-  // rank is computed there, it is neither added nor copied, and must stay unchanged until the
-  // barrier after sum().
+  // A place for this rank's gradients, total_elements long, free between begin() and sum(). Where
+  // the update's only one of this rank is computed there, it is neither added nor copied.
   std::span<float> gradient() const { return gradients_.mine(); }
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
@@ -102,9 +101,8 @@ class GradientSync {
 
   // Collective. `request` is a number of the caller's that travels along, `note` some more. Throws
   // NonFiniteGradient on every rank alike, and std::logic_error if the ranks ran other samples than
-  // begin() was told. All that this rank owns of the mean gradient is ready on return, the other
-  // ranks' slices too (a barrier has passed); nobody may begin() before every rank has passed
-  // barrier() once more, after a throw too.
+  // begin() was told. Nobody may begin() before every rank has passed barrier() once more, after a
+  // throw too.
   UpdateSums sum(std::uint64_t request = 0, const RankNote& note = {});
 
   // The audit of each minibatch of the update last summed, in order; valid until the next begin().
@@ -114,9 +112,9 @@ class GradientSync {
   // The note of each rank to the sum before, likewise; valid until the next begin().
   std::span<const RankNote> notes() const { return notes_; }
 
-  // The mean gradient (running statistics: the minibatches' mean statistics), all of it, in
-  // node-shared memory.
-  std::span<const float> mean_gradient() const;
+  // The mean gradient (running statistics: the minibatches' mean statistics) of the update last
+  // summed: of my_slice(), at its place in the flat buffer. Valid until the next begin().
+  std::span<const float> mean_gradient() const { return gradients_.mine(); }
   collectives::Slice my_slice() const { return topology_.my_slice(total_elements_); }
   void barrier() {
     barrier_.wait();
@@ -160,7 +158,6 @@ class GradientSync {
   std::span<RankNote> notes(std::size_t index) const;
   std::span<Slot> slots(std::size_t index) const;
   std::span<std::int64_t> largest_of(std::size_t node_rank) const;
-  std::span<float> mean() const;
   std::span<double> block_squares() const;
 
   const collectives::Topology& topology_;
@@ -174,7 +171,6 @@ class GradientSync {
   collectives::NodeBarrier barrier_;
   Reducer reducer_;
   std::optional<GradientAccumulator> accumulator_;
-  collectives::NodeMemory mean_memory_;  // the first rank's region: mean gradient
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
   collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,

@@ -24,7 +24,7 @@ using namespace testing;
 
 struct Outcome {
   UpdateSums sums;
-  std::vector<float> mean;
+  std::vector<double> mean;
   std::vector<std::int32_t> exponents;
   int attempts = 0;
 };
@@ -66,8 +66,7 @@ Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t min
     }
     outcome.sums = sync.sum();
   } while (!outcome.sums.stands);
-  const auto mean = sync.mean_gradient();
-  outcome.mean.assign(mean.begin(), mean.end());
+  outcome.mean = whole_mean(sync, topology);
   outcome.exponents = sync.units().exponents();
   sync.barrier();
   return outcome;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "optim/gradient_accumulator.hpp"
+#include "optim/gradient_sync.hpp"
 
 namespace rubato::optim::testing {
 
@@ -40,6 +40,18 @@ inline std::vector<float> gradient_sum(std::size_t slot, float magnitude = 1) {
     }
   }
   return gradient;
+}
+
+// The mean gradient of all slices, put together from their owners on the first node. Collective.
+inline std::vector<double> whole_mean(const GradientSync& sync,
+                                      const collectives::Topology& topology) {
+  std::vector<double> mean(total_elements, 0.0);
+  const collectives::Slice slice = sync.my_slice();
+  if (topology.node_index() == 0) {
+    for (std::size_t i = slice.begin; i < slice.end(); ++i) mean[i] = sync.mean_gradient()[i];
+  }
+  topology.all().sum(mean);
+  return mean;
 }
 
 inline double loss_of(std::size_t slot) { return 1.5 + 0.1 * static_cast<double>(slot); }
