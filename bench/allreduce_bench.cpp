@@ -4,7 +4,8 @@
 //   run_on_hosts.sh --hosts 2 --rate 1gbit allreduce_bench --link-gbit=1 5000000
 //
 // All ways take turns (A B C A B C ...), so that whatever else the machine does meets them alike.
-// One time is the slowest rank's, from a common start; the table shows medians over the rounds.
+// One time is the slowest rank's, from a common start; the table shows medians over the rounds, of
+// which sums of more than 5 million elements get at most 11.
 // "slices" is SliceReducer with its result left in node-shared memory, which is what a training
 // step uses: addends are already in place, and nothing is copied; "streamed" with stores that go
 // past the cache. The other ways sum private arrays. "exact" is what a training step sums by
@@ -34,6 +35,9 @@
 namespace {
 
 using namespace rubato::collectives;
+
+constexpr std::size_t long_sum = 5'000'000;  // elements; more get fewer rounds
+constexpr std::size_t rounds_of_long_sums = 11;
 
 struct Options {
   std::size_t ranks_per_node = 0;  // 0: as the hosts are
@@ -185,8 +189,9 @@ void measure(const Topology& topology, std::size_t count, const Options& options
   }
   ways.push_back({[&] { refill(shared_sums, rounded, exact_reducer->addends()); },
                   [&] { sum_slices(*exact_reducer, barrier, shared_sums, true); }});
-  take_turns(topology.all(), ways,
-             count > 5'000'000 ? std::min<std::size_t>(options.rounds, 11) : options.rounds);
+  const std::size_t rounds =
+      count > long_sum ? std::min(options.rounds, rounds_of_long_sums) : options.rounds;
+  take_turns(topology.all(), ways, rounds);
   if (topology.all().rank() == 0) {
     print_row(count, ways, limit_microseconds(topology, count, options.link_gbit));
   }
@@ -196,9 +201,12 @@ int run(const Communicator& world, const Options& options) {
   const Topology topology =
       options.ranks_per_node == 0 ? Topology(world) : Topology(world, options.ranks_per_node);
   if (world.rank() == 0) {
-    std::printf("allreduce of floats: %zu ranks, %zu nodes%s; medians of %zu rounds in turn\n",
-                world.size(), topology.node_count(),
-                topology.is_oversubscribed() ? ", more ranks than cores" : "", options.rounds);
+    std::printf(
+        "allreduce of floats: %zu ranks, %zu nodes%s; medians of %zu rounds in turn, at most %zu "
+        "beyond %zu elements\n",
+        world.size(), topology.node_count(),
+        topology.is_oversubscribed() ? ", more ranks than cores" : "", options.rounds,
+        rounds_of_long_sums, long_sum);
     std::printf("%10s", "elements");
     for (const char* name : {"library", "ring", "recursive-doubling", "node-shared", "slices",
                              "slices, streamed", "slices, exact"}) {
