@@ -18,8 +18,7 @@ import tempfile
 import measure
 import same_loss
 import vs_pytorch
-from measure import Missing
-from rubato_train import ENVIRONMENT, FASHION_MNIST, MINIBATCH, Case, Rubato
+from rubato_train import ENVIRONMENT, MINIBATCH, Case, Rubato, require_fashion_mnist
 
 MODEL = "mnist"
 LEARNING_RATE, WARM_UP_EPOCHS = 0.005, 1  # for a batch of 64; times 32 at the end
@@ -90,8 +89,7 @@ def print_rates(ranks, ours, theirs):
 
 def run(options, report):
     vs_pytorch.require_packages()
-    if not FASHION_MNIST.is_dir():
-        raise Missing("on Debian: apt-get install dataset-fashion-mnist")
+    require_fashion_mnist()
     same_loss.difference(Rubato(options.build), MODEL)
     batches = [options.smallest]
     while batches[-1] < options.largest:
@@ -110,12 +108,11 @@ def run(options, report):
                 for batch in ours[-1]})
     print_curve(updates, evaluations)
     print_rates(options.ranks, ours, theirs)
-    report.details["rubato"], report.details["pytorch"] = ours, theirs
+    report.details |= {"rubato": ours, "pytorch": theirs, "evaluations": evaluations}
 
 
 def parser():
-    made = measure.parser(__doc__)
-    made.set_defaults(rounds=3, seconds=2)
+    made = measure.parser(__doc__, rounds=3, seconds=2)
     made.add_argument("--epochs", type=int, default=5)
     made.add_argument("--ranks", type=int, default=2)
     made.add_argument("--smallest", type=int, default=64)

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import dataclasses
 import datetime
+import functools
 import importlib.metadata
 import json
 import os
@@ -146,6 +147,7 @@ def context(options):
             "options": ", ".join(f"{name} {value}" for name, value in settings.items())}
 
 
+@functools.cache
 def build_facts(build):
     """Version, revision, compiler, build type and flags, as a run of the program reports them."""
     text = run([build / "app" / "rubato", "train", "--data", "synthetic:samples=64", "--model",
@@ -183,15 +185,17 @@ def cpu_model():
     return "unknown"
 
 
-def parser(description):
-    """With the options that every measurement has."""
+def parser(description, rounds=5, seconds=3, models=None):
+    """With the options that every measurement has, and --models where there is a default."""
     made = argparse.ArgumentParser(description=description,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--build", type=pathlib.Path, default="build/bench",
                       help="of the preset bench (default %(default)s)")
     made.add_argument("--out", type=pathlib.Path, help="for results (default BUILD/results)")
-    made.add_argument("--rounds", type=int, default=5)
-    made.add_argument("--seconds", type=float, default=3, help="of a side in a round")
+    made.add_argument("--rounds", type=int, default=rounds)
+    made.add_argument("--seconds", type=float, default=seconds, help="of a side in a round")
+    if models:
+        made.add_argument("--models", nargs="+", default=models)
     made.add_argument("--quick", action="store_true", help="one short round, of fewer cases")
     return made
 

@@ -9,7 +9,6 @@ as one tensor or in ResNet-50's, tensor by tensor or all at once (foreach); one 
 
 import itertools
 import math
-import os
 import statistics
 import sys
 import time
@@ -79,7 +78,6 @@ def run(options, report):
     sides = {"rubato": lambda: our_bytes_per_second(options.build, options.seconds)}
     if measure.python_version_of("torch") != "not installed":
         sides["pytorch"] = pytorch_bytes_per_second
-    os.environ["OMP_NUM_THREADS"] = "1"
     rounds = measure.in_turn(options.rounds, sides)
     copies = [ours["copy"] for ours in rounds["rubato"]]
     report.add(Figure.of_rounds("copy of 25.6 M floats", [speed / 1e9 for speed in copies], "GB/s"))

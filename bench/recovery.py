@@ -1,47 +1,45 @@
 """How long it takes to train again after a rank has died, and what checkpoints cost an epoch.
 
-usage: recovery.py --rubato build/release/app/rubato [--rounds 5] [--ranks 2] [--skip-epoch]
-                   [--skip-kills]
+usage: recovery.py [--build build/bench] [--rounds 5] [--ranks 2] [--parts kills epoch]
 
-The first part trains `mnist` on Fashion-MNIST under `rubato launch`, and again under plain mpirun,
-and kills a rank. Counted from the kill: until no rank of the job lives, and until an update is
-done that had not been done before. The second part trains a multilayer perceptron of 25 million
-parameters for an epoch of Fashion-MNIST, with five checkpoints beside the training and without, in
-turn, on one rank (a core is free) and on as many as there are cores.
+`kills` trains `mnist` on Fashion-MNIST under plain mpirun, and again under `rubato launch`, and
+kills a rank. Counted from the kill: until no rank of the job lives, and until an update is done
+that had not been done before. `epoch` trains a multilayer perceptron of 25 million parameters for
+an epoch of Fashion-MNIST into the working directory, with five checkpoints on the way and without,
+in turn, on one rank (a core is free) and on --ranks. --quick leaves it out.
 """
 
-import argparse
+import contextlib
 import json
 import os
 import pathlib
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1",
-               "OMPI_MCA_hwloc_base_binding_policy": "none"}
-SMALL = ["--data", "fashion-mnist", "--model", "mnist", "--batch-size", "64", "--epochs", "100",
-         "--checkpoint-every", "200", "--lr", "0.01"]
-LARGE = ["--data", "fashion-mnist", "--model", "mlp:3584,3584,2560", "--batch-size", "512",
-         "--minibatch", "256", "--epochs", "1", "--lr", "0.01"]
+import measure
+from measure import Failure, Figure
+from rubato_train import ENVIRONMENT, Rubato, plural, require_fashion_mnist
+
+SMALL = ["--data", "fashion-mnist", "--model", "mnist", "--batch-size", 64, "--epochs", 100,
+         "--checkpoint-every", 200, "--lr", 0.01]
+UPDATES_BEFORE_KILL = 500
+LARGE = ["--data", "fashion-mnist", "--model", "mlp:3584,3584,2560", "--batch-size", 512,
+         "--minibatch", 256, "--epochs", 1, "--lr", 0.01]
 UPDATES_OF_LARGE = 117  # an epoch of 60000 samples
 CHECKPOINTS = 5
+EVERY = -(-UPDATES_OF_LARGE // (CHECKPOINTS + 1))  # no divisor: the end has a checkpoint anyway
+NEVER = 1_000_000
 
 
 def lines_of(file):
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def last_update(file):
-    """The number at the end of the metrics, without reading all of them."""
+    """The number at the end of metrics that grow, without reading all of them."""
     try:
         with open(file, "rb") as metrics:
             metrics.seek(max(0, metrics.seek(0, os.SEEK_END) - 4096))
@@ -69,98 +67,104 @@ def ranks_of(directory):
     return found
 
 
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
+def seconds_until(what, condition, limit=60):
+    begin = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
-            sys.exit("nothing happens")
+        if time.monotonic() > begin + limit:
+            raise Failure(f"not within {limit} s: {what}")
         time.sleep(0.002)
-    return time.monotonic()
+    return time.monotonic() - begin
 
 
-def kill_a_rank(command, directory, is_supervised):
-    """Seconds from the kill: until the job is gone, until there is a new update."""
-    with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL) as process:
-        metrics = directory / "metrics.jsonl"
-        wait_until(lambda: last_update(metrics) >= 500)
-        ranks = ranks_of(directory)
-        start = time.monotonic()
-        os.kill(ranks[-1], signal.SIGKILL)
-        done = last_update(metrics)
-        gone = wait_until(lambda: not set(ranks) & set(ranks_of(directory))) - start
-        if not is_supervised:
-            process.wait()
-            return gone, None
-        again = wait_until(lambda: last_update(metrics) > done) - start
-        process.send_signal(signal.SIGTERM)
+@contextlib.contextmanager
+def started(command):
+    """Ends the job with the block, whatever happens in it."""
+    process = subprocess.Popen([str(word) for word in command], env=ENVIRONMENT,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.terminate()
         process.wait()
-    return gone, again
 
 
-def seconds_of_epoch(rubato, ranks, more):
-    with tempfile.TemporaryDirectory(dir=".") as directory:
-        run = pathlib.Path(directory, "run")
+def kill_a_rank(command, is_supervised):
+    """Seconds from the kill: until the job is gone, and until there is a new update."""
+    with tempfile.TemporaryDirectory() as scratch:
+        directory = pathlib.Path(scratch, "run")
+        metrics = directory / "metrics.jsonl"
+        with started([*command, "--out", directory]):
+            seconds_until("updates", lambda: last_update(metrics) >= UPDATES_BEFORE_KILL)
+            ranks = set(ranks_of(directory))
+            os.kill(max(ranks), signal.SIGKILL)
+            gone = seconds_until("the end of the job", lambda: not ranks & set(ranks_of(directory)))
+            if not is_supervised:
+                return gone, None
+            done = last_update(metrics)  # the ranks that were left may have finished one more
+            return gone, gone + seconds_until("a new update", lambda: last_update(metrics) > done)
+
+
+def kill_figures(options):
+    rubato = Rubato(options.build)
+    launch = [rubato.program, "launch", "--ranks", options.ranks, "--", *SMALL]
+    rounds = measure.in_turn(options.rounds, {
+        "mpirun": lambda: kill_a_rank(rubato.command(options.ranks, *SMALL), False),
+        "rubato launch": lambda: kill_a_rank(launch, True)})
+    for name, seconds in rounds.items():
+        yield Figure.of_rounds(f"{name}: from a rank's death to the job's end",
+                               [gone for gone, _ in seconds], "s")
+    yield Figure.of_rounds("rubato launch: from a rank's death to a new update",
+                           [again for _, again in rounds["rubato launch"]], "s")
+
+
+def epoch(rubato, ranks, checkpoint_every):
+    """Seconds of the whole command, and the stalls at the checkpoints on the way."""
+    with tempfile.TemporaryDirectory(dir=".") as scratch:
+        directory = pathlib.Path(scratch, "run")
         begin = time.monotonic()
-        subprocess.run(["mpirun", "-q", "-n", str(ranks), rubato, "train", *LARGE, "--out", run,
-                        *more], env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL)
+        measure.run(rubato.command(ranks, *LARGE, "--checkpoint-every", checkpoint_every, "--out",
+                                   directory), ENVIRONMENT)
         wall = time.monotonic() - begin
-        lines = lines_of(run / "metrics.jsonl")
-    updates = [line["seconds"] for line in lines if line["type"] == "update"]
-    stalls = [line["stall_seconds"] for line in lines if line["type"] == "checkpoint"]
-    return wall, sum(updates), stalls
+        stalls = [line["stall_seconds"] for line in lines_of(directory / "metrics.jsonl")
+                  if line["type"] == "checkpoint" and 0 < line["update"] < UPDATES_OF_LARGE]
+    expected = CHECKPOINTS if checkpoint_every == EVERY else 0
+    if len(stalls) != expected:
+        raise Failure(f"{len(stalls)} checkpoints on the way in place of {expected}")
+    return wall, stalls
 
 
-def compare_epochs(rubato, ranks, rounds):
-    every = str(-(-UPDATES_OF_LARGE // CHECKPOINTS))
-    with_them, without = [], []
-    for _ in range(rounds):
-        without.append(seconds_of_epoch(rubato, ranks, [])[0])
-        wall, _, stalls = seconds_of_epoch(rubato, ranks, ["--checkpoint-every", every])
-        with_them.append(wall)
-    ratios = [a / b for a, b in zip(with_them, without)]
-    print(f"{ranks} rank(s): {statistics.median(without):.2f} s without, "
-          f"{statistics.median(with_them):.2f} s with {len(stalls) - 1} checkpoints: "
-          f"{100 * (statistics.median(ratios) - 1):+.1f} % "
-          f"({100 * (min(ratios) - 1):+.1f} ... {100 * (max(ratios) - 1):+.1f}); training stood "
-          f"still for {1000 * statistics.median(stalls):.0f} ms at each", flush=True)
+def epoch_figures(options, ranks):
+    rubato = Rubato(options.build)
+    rounds = measure.in_turn(options.rounds, {"without": lambda: epoch(rubato, ranks, NEVER),
+                                              "with": lambda: epoch(rubato, ranks, EVERY)})
+    walls = {name: [wall for wall, _ in side] for name, side in rounds.items()}
+    yield Figure.of_rounds(f"{plural(ranks, 'rank')}: an epoch without checkpoints",
+                           walls["without"], "s")
+    yield Figure.of_rounds(
+        f"{plural(ranks, 'rank')}: {CHECKPOINTS} checkpoints, beyond that",
+        [100 * (ratio - 1) for ratio in measure.ratios(walls["with"], walls["without"])], "%")
+    yield Figure.of_rounds(
+        f"{plural(ranks, 'rank')}: training stands still at each",
+        [1000 * stall for _, stalls in rounds["with"] for stall in stalls], "ms")
 
 
-def measure_kills(options):
-    for name, launcher in (("mpirun", ["mpirun", "-q", "-n", str(options.ranks), options.rubato,
-                                       "train", *SMALL]),
-                           ("rubato launch", [options.rubato, "launch", "--ranks",
-                                              str(options.ranks), "--", *SMALL])):
-        gone, again = [], []
-        for _ in range(options.rounds):
-            with tempfile.TemporaryDirectory() as directory:
-                run = pathlib.Path(directory, "run")
-                one = kill_a_rank([*launcher, "--out", str(run)], run, "launch" in name)
-            gone.append(one[0])
-            again.append(one[1])
-        text = f"{name}: a rank is killed -> the job is gone after {statistics.median(gone):.2f} s"
-        if "launch" in name:
-            text += (f", a new update is done after {statistics.median(again):.2f} s "
-                     f"({min(again):.2f} ... {max(again):.2f})")
-        print(text, flush=True)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rubato", required=True, help="the program, from a release build")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--skip-epoch", action="store_true", help="the first part only")
-    parser.add_argument("--skip-kills", action="store_true", help="the second part only")
-    options = parser.parse_args()
-    print(f"# {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}, medians of {options.rounds}")
-    if not options.skip_kills:
-        measure_kills(options)
-    if not options.skip_epoch:
+def run(options, report):
+    require_fashion_mnist()
+    if "kills" in options.parts:
+        for figure in kill_figures(options):
+            report.add(figure)
+    if "epoch" in options.parts and not options.quick:
         for ranks in sorted({1, options.ranks}):
-            compare_epochs(options.rubato, ranks, options.rounds)
+            for figure in epoch_figures(options, ranks):
+                report.add(figure)
+
+
+def parser():
+    made = measure.parser(__doc__)
+    made.add_argument("--ranks", type=int, default=2)
+    made.add_argument("--parts", nargs="+", choices=("kills", "epoch"), default=("kills", "epoch"))
+    return made
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(measure.main("recovery", parser(), run))

@@ -10,6 +10,7 @@ import os
 import pathlib
 
 import measure
+from measure import Missing
 from model_costs import IMAGE_28, IMAGE_32
 
 MINIBATCH = 32
@@ -93,6 +94,11 @@ def data_of(model, samples=None):
     return ["--data", "fashion-mnist" if has_images else
             f"synthetic:samples={samples or 12000},shape={shape},classes=10",
             "--test-data", f"synthetic:samples=10,shape={shape},classes=10"]
+
+
+def require_fashion_mnist():
+    if not FASHION_MNIST.is_dir():
+        raise Missing("on Debian: apt-get install dataset-fashion-mnist")
 
 
 def image_of(model):

@@ -1,20 +1,23 @@
 """Runs every measurement, prints one table of all figures, and says which bars are missed.
 
-usage: run_all.py [--build build/bench] [--quick]
+usage: run_all.py [--build build/bench] [--rounds N] [--seconds S] [--quick]
 
-Whole trainings first, then single functions. --quick takes one short round of each and leaves out
-the long studies; its figures say that everything works, not how fast it is. What cannot run here
-is skipped with a line that says what to install. Each measurement leaves a file in BUILD/results.
+Whole trainings first, then single functions; --rounds and --seconds are for the scripts, which have
+defaults of their own. --quick takes one short round of each and leaves out the long studies; its
+figures say that everything works, not how fast it is. What cannot run here is skipped with a line
+that says what to install. Each measurement leaves a file in BUILD/results.
 """
 
 import os
 import sys
 import traceback
 
+import adascale_study
 import growing_batch
 import measure
 import optimizer_step
 import overheads
+import recovery
 import rubato_train
 import startup_and_memory
 import train_throughput
@@ -22,11 +25,11 @@ import update_costs
 import vs_pytorch
 from measure import HEADING, Failure, Missing, Report
 
-HERE = vs_pytorch.HERE
 SCRIPTS = {"train_throughput": train_throughput, "vs_pytorch": vs_pytorch, "overheads": overheads,
            "optimizer_step": optimizer_step, "startup_and_memory": startup_and_memory,
            "update_costs": update_costs}
-LONG_SCRIPTS = {"growing_batch": growing_batch}
+LONG_SCRIPTS = {"growing_batch": growing_batch, "recovery": recovery,
+                "adascale_study": adascale_study}
 
 
 def programs(options):
@@ -38,15 +41,14 @@ def programs(options):
     yield "allreduce_bench", ["mpirun", "-q", "-n", 2, binaries / "allreduce_bench",
                               *(["--rounds=11", 1000, 272474] if quick else [])]
     yield "checkpoint_bench", [binaries / "checkpoint_bench", 1_000_000 if quick else 25_000_000]
-    if not quick:
-        rubato = ["--rubato", options.build / "app" / "rubato"]
-        yield "recovery", [sys.executable, "-B", HERE / "recovery.py", *rubato]
-        yield "adascale_study", [sys.executable, "-B", HERE / "adascale_study.py", *rubato]
 
 
 def options_of(script, options):
     """The script's own, with what was asked of all."""
     words = ["--build", str(options.build), "--out", str(options.out)]
+    for name in ("rounds", "seconds"):
+        if getattr(options, name) is not None:
+            words += [f"--{name}", str(getattr(options, name))]
     made = script.parser() if hasattr(script, "parser") else measure.parser(script.__doc__)
     return measure.settle(made.parse_args(words + ["--quick"] * options.quick))
 
@@ -84,7 +86,7 @@ def print_table(reports):
 
 
 def main():
-    options = measure.settle(measure.parser(__doc__).parse_args())
+    options = measure.settle(measure.parser(__doc__, rounds=None, seconds=None).parse_args())
     reports, all_went_well = [], True
     Report("run_all", options).print_context()
     if os.getloadavg()[0] > measure.cores() / 2:

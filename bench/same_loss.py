@@ -93,9 +93,7 @@ def run(options, report):
 
 
 def parser():
-    made = measure.parser(__doc__)
-    made.add_argument("--models", nargs="+", default=MODELS)
-    return made
+    return measure.parser(__doc__, models=MODELS)
 
 
 if __name__ == "__main__":

@@ -132,9 +132,11 @@ class Cluster:
                      model_costs.flops_per_sample(name), cores=ranks)
 
     def rank_counts(self):
-        counts = [1, self.ranks_per_host, 4 * self.ranks_per_host]
-        while counts[-1] < self.largest:
-            counts.append(4 * counts[-1])
+        """One, a host, and four times as many each, up to the largest."""
+        counts, ranks = [1], self.ranks_per_host
+        while ranks <= self.largest:
+            counts += [ranks] * (ranks > 1)
+            ranks *= 4
         return counts
 
 
@@ -158,7 +160,7 @@ def prediction(model, cluster):
                          + "".join(f"{1000 * seconds:>{width}.2f}" for seconds, width in
                                    zip((*parts.values(), total), (10, 9, 10, 9, 10)))
                          + f"{100 * alone / total:>10.0f} %")
-        lines.append("what breaks first: " + (first or f"nothing up to {cluster.largest} ranks"))
+        lines.append("what breaks first: " + (first or f"nothing up to {ranks} ranks"))
     return "\n".join(lines)
 
 

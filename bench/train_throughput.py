@@ -60,8 +60,7 @@ def run(options, report):
 
 
 def parser():
-    made = measure.parser(__doc__)
-    made.add_argument("--models", nargs="+", default=MODELS)
+    made = measure.parser(__doc__, models=MODELS)
     made.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     made.add_argument("--substeps", type=int, nargs="+", default=[1, 4])
     return made

@@ -79,8 +79,7 @@ def run(options, report):
 
 
 def parser():
-    made = measure.parser(__doc__)
-    made.set_defaults(rounds=3, seconds=1)
+    made = measure.parser(__doc__, rounds=3, seconds=1)
     made.add_argument("--rate", default="1gbit", help="of each host's link (default %(default)s)")
     return made
 

@@ -10,7 +10,6 @@ matrix products are ten times slower with it than with OpenBLAS.
 """
 
 import dataclasses
-import importlib.util
 import json
 import os
 import pathlib
@@ -63,7 +62,7 @@ def compare(rubato, case, options):
 
 def require_packages():
     same_loss.require_packages()
-    if importlib.util.find_spec("torch") and "/blas/libblas" in blas():
+    if "/blas/libblas" in blas():
         raise Missing("PyTorch has the reference BLAS; on Debian: apt-get install "
                       "libopenblas0-pthread")
 
@@ -91,9 +90,7 @@ def run(options, report):
 
 
 def parser():
-    made = measure.parser(__doc__)
-    made.add_argument("--models", nargs="+", default=MODELS)
-    return made
+    return measure.parser(__doc__, models=MODELS)
 
 
 if __name__ == "__main__":
