@@ -175,7 +175,8 @@ test_everything() {
 }
 
 check() {
-  install_missing 'checking' "${build_packages[@]}" "${test_packages[@]}" "${check_packages[@]}"
+  install_missing 'checking' "${build_packages[@]}" "${test_packages[@]}" "${bench_packages[@]}" \
+    "${check_packages[@]}"
   stage 'formatting' check_formatting
   build dev
   build clang

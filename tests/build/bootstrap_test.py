@@ -101,12 +101,13 @@ class Bootstrap(unittest.TestCase):
 
     def test_asks_for_the_packages_of_the_command_alone(self):
         missing = "libgtest-dev clang libbenchmark-dev"
-        for command, package in (("test", "libgtest-dev"), ("bench", "libbenchmark-dev")):
+        for command, packages in (("test", "libgtest-dev"), ("bench", "libbenchmark-dev"),
+                                  ("check", "libgtest-dev libbenchmark-dev clang")):
             with self.subTest(command=command):
                 (self.root / "calls").unlink(missing_ok=True)
                 (self.root / "ctest_output").write_text("100% tests passed\n")
                 self.run_script(command, missing=missing)
-                self.assertTrue(self.calls("install")[0].endswith(f"install {package}"))
+                self.assertTrue(self.calls("install")[0].endswith(f"install {packages}"))
 
     def test_closes_with_the_verdict_of_ctest_and_what_was_skipped(self):
         verdict = "100% tests passed, 0 tests failed out of 3"
