@@ -164,6 +164,7 @@ LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
   const auto ranks = options.text_if("ranks");
   LaunchPlan plan{
       .directory = words.directory,
+      .command = {},
       .launcher = launcher_words(options),
       .limits = ranks ? parse_rank_limits(*ranks) : RankLimits{.least = 1, .most = cores_here()},
       .settle_time = std::chrono::duration<double>(options.number("settle")),
