@@ -8,7 +8,7 @@ soon as MPI_Init has returned. Both lines travel through mpirun alike, so the ti
 loading a larger program is in it.
 
 Memory: the largest rank's peak (VmHWM) in a job of resnet20, as the kernel hands it to who waits
-for the job. Both sides hold few images: ours 1280, PyTorch a minibatch.
+for the job. Both sides hold few images: ours an update's, PyTorch a minibatch.
 """
 
 import statistics
@@ -72,7 +72,8 @@ def peak_bytes(command, environment):
 def memory_figures(options, model):
     case = Case(model, 1, RANKS)
     ours = peak_bytes(Rubato(options.build).command(
-        RANKS, "--model", model, *data_of(model, samples=1280), "--batch-size", case.batch_size,
+        RANKS, "--model", model, *data_of(model, samples=case.batch_size),
+        "--batch-size", case.batch_size,
         "--updates", UPDATES_FOR_MEMORY), ENVIRONMENT)
     yield Figure(f"{model}, {RANKS} ranks: peak memory of a rank", ours / 1e6, "MB")
     vs_pytorch.require_packages()
