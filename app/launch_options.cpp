@@ -162,18 +162,18 @@ LaunchWords split_launch_words(const std::vector<std::string>& words) {
 LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
                        const std::string& program) {
   const auto ranks = options.text_if("ranks");
+  const int code = stopped_code(words);
   LaunchPlan plan{
       .directory = words.directory,
-      .command = {},
       .launcher = launcher_words(options),
+      .command = train_command(words, program, code),
       .limits = ranks ? parse_rank_limits(*ranks) : RankLimits{.least = 1, .most = cores_here()},
       .settle_time = std::chrono::duration<double>(options.number("settle")),
       .stop_grace = std::chrono::duration<double>(options.number("stop-grace")),
       .most_failures = options.integer("max-restarts"),
       .backoff_seconds = options.number("backoff"),
-      .stopped_code = stopped_code(words)};
+      .stopped_code = code};
   require_room_for(plan.limits.most, "--ranks", plan.launcher);
-  plan.command = train_command(words, program, plan.stopped_code);
   return plan;
 }
 
