@@ -32,7 +32,8 @@ target_compile_options(rubato_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
   -Woverloaded-virtual -Wcast-align -Wformat=2 -Wimplicit-fallthrough
   # At -O1 g++ 12 takes the sum of two strings for a write beyond the first.
-  $<$<BOOL:$<TARGET_PROPERTY:RUBATO_COMPILES_FAST>>:-Wno-array-bounds;-Wno-stringop-overflow>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:RUBATO_COMPILES_FAST>>>:
+    -Wno-array-bounds -Wno-stringop-overflow>
   $<$<BOOL:${RUBATO_WARNINGS_AS_ERRORS}>:-Werror>)
 
 # Programs also carry sanitizer_defaults.cpp, so that they behave alike under ctest, mpirun and by
