@@ -23,8 +23,8 @@ endif()
 math(EXPR rubato_case_limit "60 * ${RUBATO_TIMEOUT_FACTOR}")
 
 # Temporary files in memory, where that has 1 GiB of room: thousands of flushes need not wait for a
-# disk, which others may use as well. Not with sanitizers: LeakSanitizer itself crashes at the end of
-# a program whose Open MPI has its session there.
+# disk, which others may use as well. Not with sanitizers: LeakSanitizer itself crashes at the end
+# of a program whose Open MPI has its session there.
 set(rubato_test_environment "")
 execute_process(COMMAND df -P -k /dev/shm
   OUTPUT_VARIABLE rubato_shared_memory ERROR_QUIET RESULT_VARIABLE rubato_df_result)
