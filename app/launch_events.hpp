@@ -1,10 +1,10 @@
 // What a supervisor did, for people (a line each) and for programs (DIR/events.jsonl, one JSON
 // object a line, appended to over all supervisors of a run):
 //
-//   start, continue, restart    a job begins: the first, after a pause or a rescale, after a
-//   failure rescale, pause              the capacity has changed: the job is asked to stop failure
-//   a job has ended as none should stop, finish                the supervisor ends: on request (or
-//   given up), or with the run
+//   start, continue, restart   a job begins: the first, after a pause or a rescale, after a failure
+//   rescale, pause             the capacity has changed: the job is asked to stop
+//   failure                    a job has ended as none should
+//   stop, finish               the supervisor ends: on request (or given up), or with the run
 //
 // Fields: time (UTC), seconds (since the supervisor's start), event, ranks, update, capacity,
 // reason. ranks are those of the job that begins or ends; of a rescale, those that come.

@@ -4,8 +4,8 @@
 //   text /identity              attributes: what a resumed run must share, as text /cursor
 //   attributes: update, row, epoch, position, minibatch, samples /audit                 attributes:
 //   epoch, epoch_samples, epoch_digest, run_digest /model/conv1.weight    float32, PyTorch's name
-//   and shape; attribute exact_exponent under the
-//                          exact sum
+//   and shape
+//                          attribute exact_exponent under the exact sum
 //   /optimizer/momentum/conv1.weight
 //   /elastic               attributes: the elastic optimizer's numbers (noise averages, progress,
 //                          the inner optimizer's)
