@@ -33,8 +33,8 @@ template <class T>
 using AddUp = std::function<void(std::size_t first, std::span<const T* const> addends,
                                  std::size_t begin, std::span<T> sums)>;
 
-// What becomes of sums. Each block is visited once on each host: finished where it is added up,
-// adopted everywhere else.
+// How a sum is made and what becomes of it. Each block is visited once on each host: finished where
+// it is added up, adopted everywhere else.
 template <class T>
 struct SumUse {
   BlockVisitor<T> finish;          // makes results of a block's sum, at the same place of

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "collectives/session.hpp"
 #include "collectives/topology.hpp"
@@ -76,7 +77,8 @@ int train(const collectives::Communicator& world, const po::variables_map& argum
   schedule.base_rate = 0.01;
   optim::LinearRuleOptimizer optimizer(std::move(inner), optim::LearningRateSchedule(schedule),
                                        {.reference_batch = 64});
-  optimizer.attach(sync, replica.shared(), sync.gradient(), plan.epoch_samples());
+  std::vector<float> gradient(layout.total_elements());
+  optimizer.attach(sync, replica.shared(), gradient, plan.epoch_samples());
 
   // 5. The epochs: set_epoch() on sampler and optimizer, then one step() a substep. An idle rank's
   // substep has no samples.
@@ -91,7 +93,7 @@ int train(const collectives::Communicator& world, const po::variables_map& argum
     for (const data::Substep& substep : sampler) {
       optim::SubstepFacts facts;
       if (!substep.is_idle) {
-        const auto loss = replica.run(loader.next(), sync.gradient());
+        const auto loss = replica.run(loader.next(), gradient);
         facts = {substep.slot, substep.samples.size(), loss.loss_sum, loss.correct};
       }
       const auto outcome = optimizer.step(facts);

@@ -75,7 +75,8 @@ class ElasticOptimizer {
   // epoch has and, for each, its batch size, its minibatches over all ranks, and this rank's calls
   // of step() (at least one: an idle rank calls it once, with facts of 0 samples, to take part in
   // the reduction); `position` samples of the epoch were used before its first update (under
-  // carry). Sync and buffers must outlive the calls of step().
+  // carry). Sync and buffers must outlive the calls of step(); `gradient` is the caller's own, not
+  // the sync's place, which sums leave other than zero.
   void attach(GradientSync& sync, SharedState state, std::span<float> gradient,
               std::uint64_t epoch_samples);
   void set_epoch(std::uint64_t epoch, std::span<const std::uint64_t> batch_sizes,

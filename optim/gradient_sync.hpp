@@ -86,8 +86,9 @@ class GradientSync {
   void begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine = any_number);
   static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
 
-  // A place for this rank's gradients, total_elements long, free between begin() and sum(). Where
-  // the update's only one of this rank is computed there, it is neither added nor copied.
+  // A place for this rank's gradients, total_elements long, free from the barrier() after a sum()
+  // to the next sum(), which writes the mean there. Where the update's only one of this rank is
+  // computed there, it is neither added nor copied.
   std::span<float> gradient() const { return gradients_.mine(); }
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
@@ -142,7 +143,8 @@ class GradientSync {
   void make_reducer(collectives::AllreduceAlgorithm algorithm);
   template <class T>
   void begin(collectives::SliceReducer<T>& reducer);
-  bool leave_in_place(std::span<const float> gradient);  // whether it is
+  // Notes in which form the node finds this rank's part; whether the gradient stays where it is.
+  bool leave_in_place(std::span<const float> gradient);
   // Writes the mean of a block and measures it: of parameters sum * per_sample, of running
   // statistics sum * per_minibatch.
   template <class T>

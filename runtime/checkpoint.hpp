@@ -1,10 +1,10 @@
 // A checkpoint: the training state as one self-describing HDF5 file, which h5py opens.
 //
-//   /                      attributes: format, format_version, seed, rule; the run's context as
-//   text /identity              attributes: what a resumed run must share, as text /cursor
-//   attributes: update, row, epoch, position, minibatch, samples /audit                 attributes:
-//   epoch, epoch_samples, epoch_digest, run_digest /model/conv1.weight    float32, PyTorch's name
-//   and shape
+//   /                      attributes: format, format_version, seed, rule; texts of the context
+//   /identity              attributes: what a resumed run must share, as text
+//   /cursor                attributes: update, row, epoch, position, minibatch, samples
+//   /audit                 attributes: epoch, epoch_samples, epoch_digest, run_digest
+//   /model/conv1.weight    float32, PyTorch's name and shape;
 //                          attribute exact_exponent under the exact sum
 //   /optimizer/momentum/conv1.weight
 //   /elastic               attributes: the elastic optimizer's numbers (noise averages, progress,
