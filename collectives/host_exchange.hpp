@@ -42,6 +42,11 @@ struct SumUse {
   BlockVisitor<float> adopt = {};  // takes in a block of results of another host
   // If set, makes the sum of a node's addends of a block; otherwise their arrays are added.
   AddUp<T> add_up = {};
+  // On one node: told once before the first block, when the addends of all ranks are final.
+  std::function<void()> all_are_in = {};
+  // If set, on one node: makes the results of a block of `size` elements, in place of the others.
+  std::function<void(std::span<const T* const> addends, std::size_t begin, std::size_t size)>
+      make_block = {};
 };
 
 template <class T>  // float, double

@@ -56,8 +56,10 @@ class OneNodeReducer final : public SliceReducer<T> {
 
   void reduce() override {
     barrier_.wait();
-    alignas(64) std::array<T, block_elements> sums;
+    if (use_.all_are_in) use_.all_are_in();
     for_each_block(slice_, [&](std::size_t begin, std::size_t size) {
+      if (use_.make_block) return use_.make_block(addends_.all(), begin, size);
+      alignas(64) std::array<T, block_elements> sums;
       addends_.sum(use_.add_up, begin, {sums.data(), size});
       use_.finish(begin, {sums.data(), size});
     });

@@ -11,6 +11,14 @@
 
 namespace rubato::optim {
 
+namespace {
+
+UpdateRate scaled(double schedule_rate, const UpdateRate& factor) {
+  return {schedule_rate * factor.learning_rate, factor.gradient_scale};
+}
+
+}  // namespace
+
 ElasticOptimizer::ElasticOptimizer(std::unique_ptr<Optimizer<float>> inner,
                                    LearningRateSchedule schedule, ElasticOptions options)
     : inner_(std::move(inner)),
@@ -21,6 +29,13 @@ ElasticOptimizer::ElasticOptimizer(std::unique_ptr<Optimizer<float>> inner,
 }
 
 ElasticOptimizer::~ElasticOptimizer() = default;
+
+std::optional<UpdateRate> ElasticOptimizer::rate_in_advance(double batch_size,
+                                                            Position position) const {
+  if (needs_gradient()) return {};
+  position.progress = progress_;
+  return scaled(schedule_.rate(position), factor({batch_size / options_.reference_batch, noise_}));
+}
 
 ElasticOptimizer::Decision ElasticOptimizer::decide(const GradientFacts& facts, Position position) {
   require_above_zero("batch size of an update", facts.batch_size);
@@ -33,7 +48,7 @@ ElasticOptimizer::Decision ElasticOptimizer::decide(const GradientFacts& facts, 
   Decision decision;
   decision.schedule_rate = last_schedule_rate_;
   decision.factor = chosen.learning_rate;
-  decision.rate = {last_schedule_rate_ * chosen.learning_rate, chosen.gradient_scale};
+  decision.rate = scaled(last_schedule_rate_, chosen);
   decision.gain = noise_.gain(last_scale_);
   progress_ += decision.gain;
   return decision;

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ class ElasticOptimizer {
   virtual std::string rule() const = 0;  // "linear", ...
   // The rule: factor on the rate, and scale on the gradient (1 for all rules but linear-momentum).
   virtual UpdateRate factor(const ScaleFacts& facts) const = 0;
+  // Whether the rule looks at the noise, that is, at the gradient of the update itself.
+  virtual bool needs_gradient() const = 0;
 
   // Takes in one update's gradient and chooses its rate; advances progress by the gain. `position`
   // counts what is done.
@@ -56,6 +59,9 @@ class ElasticOptimizer {
     double gain = 1;  // of this update, whatever the rule
   };
   Decision decide(const GradientFacts& facts, Position position);
+
+  // What decide() will choose for an update of so many samples, where the rule needs no gradient.
+  std::optional<UpdateRate> rate_in_advance(double batch_size, Position position) const;
 
   // The effective rate (learning rate times gradient scale) that rule `name` would have chosen for
   // the update last decided: its shadow rate. 0 before the first.
@@ -101,7 +107,7 @@ class ElasticOptimizer {
   // Where step() stands.
   struct Substeps {
     GradientSync* sync = nullptr;
-    SharedState state;
+    std::optional<SliceUpdate> slice_update;
     std::span<float> gradient;
     std::uint64_t epoch_samples = 1;
     std::uint64_t epoch = 0;
@@ -120,7 +126,8 @@ class ElasticOptimizer {
     std::vector<Kept> kept;
   };
   void take_in(const SubstepFacts& facts);
-  UpdateSums sum_over_ranks();
+  Position position() const;
+  UpdateSums sum_over_ranks(const Position& position);
   StepOutcome finish_update();
 
   Substeps substeps_;

@@ -11,7 +11,7 @@ namespace rubato::optim {
 void ElasticOptimizer::attach(GradientSync& sync, SharedState state, std::span<float> gradient,
                               std::uint64_t epoch_samples) {
   substeps_.sync = &sync;
-  substeps_.state = std::move(state);
+  substeps_.slice_update.emplace(*inner_, sync, std::move(state));
   substeps_.gradient = gradient;
   substeps_.epoch_samples = epoch_samples;
 }
@@ -53,31 +53,42 @@ void ElasticOptimizer::take_in(const SubstepFacts& facts) {
   std::fill(substeps_.gradient.begin(), substeps_.gradient.end(), 0.0F);
 }
 
-UpdateSums ElasticOptimizer::sum_over_ranks() {
+Position ElasticOptimizer::position() const {
+  const auto epoch_fraction =
+      static_cast<double>(substeps_.epoch_position) / static_cast<double>(substeps_.epoch_samples);
+  return {.update = static_cast<double>(substeps_.updates_done),
+          .sample = static_cast<double>(substeps_.samples_done),
+          .epoch = static_cast<double>(substeps_.epoch) + epoch_fraction,
+          .progress = progress_};
+}
+
+UpdateSums ElasticOptimizer::sum_over_ranks(const Position& position) {
   GradientSync& sync = *substeps_.sync;
-  UpdateSums sums = sync.sum();
+  const auto batch_size = static_cast<double>(substeps_.batch_sizes[substeps_.update]);
+  const std::optional<UpdateRate> rate = rate_in_advance(batch_size, position);
+  MeanUse* const use = rate ? &*substeps_.slice_update : nullptr;
+  if (rate) {
+    substeps_.slice_update->prepare(*rate, substeps_.minibatch_counts[substeps_.update]);
+  }
+  UpdateSums sums = sync.sum(0, {}, use);
   while (!sums.stands) {
     sync.barrier();
     sync.begin(substeps_.minibatch_counts[substeps_.update],
                substeps_.batch_sizes[substeps_.update]);
     for (const auto& kept : substeps_.kept) sync.accumulate(kept.facts, kept.gradient);
-    sums = sync.sum();
+    sums = sync.sum(0, {}, use);
   }
   return sums;
 }
 
 ElasticOptimizer::StepOutcome ElasticOptimizer::finish_update() {
-  const UpdateSums sums = sum_over_ranks();
-  const auto epoch_fraction =
-      static_cast<double>(substeps_.epoch_position) / static_cast<double>(substeps_.epoch_samples);
-  const Position position{.update = static_cast<double>(substeps_.updates_done),
-                          .sample = static_cast<double>(substeps_.samples_done),
-                          .epoch = static_cast<double>(substeps_.epoch) + epoch_fraction,
-                          .progress = progress_};
+  const Position position = this->position();
+  const UpdateSums sums = sum_over_ranks(position);
   const Decision decision = decide(sums.gradient, position);
-  inner_->begin_update(decision.rate);
-  update_my_slice(*inner_, *substeps_.sync, substeps_.minibatch_counts[substeps_.update],
-                  substeps_.state);
+  if (!sums.is_used) {
+    substeps_.slice_update->prepare(decision.rate, substeps_.minibatch_counts[substeps_.update]);
+    substeps_.slice_update->run();
+  }
   substeps_.sync->barrier();
 
   substeps_.update += 1;

@@ -34,19 +34,28 @@ double ExactUnits::rounding_constant(std::size_t tensor) const {
   return std::ldexp(1.5, 52 + exponents_[tensor] - fraction_bits);
 }
 
+bool ExactUnits::would_stand(std::span<const std::uint32_t> largest_bits,
+                             std::size_t minibatches) const {
+  for (std::size_t tensor = 0; tensor < exponents_.size(); ++tensor) {
+    if (largest_bits[tensor] == 0) continue;
+    const std::int32_t now = exponent_of(largest_bits[tensor]);
+    const std::int32_t used = exponents_[tensor];
+    if (now + bits_to_count(minibatches) > used + headroom_bits) return false;
+    if (now < used - lost_bits_allowed) return false;
+  }
+  return true;
+}
+
 bool ExactUnits::adopt(std::span<const std::uint32_t> largest_bits, std::size_t minibatches) {
   if (bits_to_count(minibatches) > headroom_bits + lost_bits_allowed) {
     throw std::invalid_argument("the exact sum adds at most 2^27 minibatches in an update, not " +
                                 std::to_string(minibatches) + ": use a larger --minibatch");
   }
-  bool stands = true;
+  const bool stands = would_stand(largest_bits, minibatches);
   for (std::size_t tensor = 0; tensor < exponents_.size(); ++tensor) {
     if (largest_bits[tensor] == 0) continue;
-    const std::int32_t now = exponent_of(largest_bits[tensor]);
-    const std::int32_t used = exponents_[tensor];
-    if (now + bits_to_count(minibatches) > used + headroom_bits) stands = false;
-    if (now < used - lost_bits_allowed) stands = false;
-    exponents_[tensor] = now + std::max(0, bits_to_count(minibatches) - headroom_bits);
+    exponents_[tensor] =
+        exponent_of(largest_bits[tensor]) + std::max(0, bits_to_count(minibatches) - headroom_bits);
   }
   return stands;
 }

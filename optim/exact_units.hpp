@@ -31,6 +31,9 @@ class ExactUnits {
   // 2^17 minibatches take some of the 34 bits as headroom; more than 2^27 are
   // std::invalid_argument. Precondition: all magnitudes are finite.
   bool adopt(std::span<const std::uint32_t> largest_bits, std::size_t minibatches);
+  // What adopt() would say, and nothing changes: who knows the magnitudes before the sum need not
+  // make it to know.
+  bool would_stand(std::span<const std::uint32_t> largest_bits, std::size_t minibatches) const;
 
   const std::vector<std::int32_t>& exponents() const noexcept { return exponents_; }
   void restore(std::vector<std::int32_t>

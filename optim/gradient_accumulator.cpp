@@ -32,24 +32,29 @@ inline void look_at_group(const Floats& gradient, const Doubles& wide, Lanes& st
   state.largest = magnitude > state.largest ? magnitude : state.largest;
 }
 
-// sums (+)= gradient for one group. The first gradient of an update overwrites what the last one
-// left.
-template <bool first, class Sum>
-inline void add_group(const float* gradient, Sum* sums, double constant, Lanes& state) {
-  using Addends = std::conditional_t<std::is_same_v<Sum, double>, Doubles, Floats>;
+template <class Sum>
+using Addends = std::conditional_t<std::is_same_v<Sum, double>, Doubles, Floats>;
+
+// What one group adds to the sums.
+template <class Sum>
+inline Addends<Sum> addends(const float* gradient, double constant, Lanes& state) {
   const auto g = load_lanes<Floats>(gradient);
-  const Doubles wide = __builtin_convertvector(g, Doubles);
-  Addends addends;
+  const Doubles wide = widened(g);
+  look_at_group(g, wide, state);
   if constexpr (std::is_same_v<Sum, double>) {
-    addends = (wide + constant) - constant;
+    return (wide + constant) - constant;
   } else {
-    addends = g;
+    return g;
   }
+}
+
+// sums (+)= addends for one group. The first of an update overwrite what the last one left.
+template <bool first, class Sum>
+inline void add_group(Addends<Sum> addends, Sum* sums) {
   if constexpr (!first) {
-    addends = load_lanes<Addends>(sums) + addends;
+    addends = load_lanes<Addends<Sum>>(sums) + addends;
   }
   store_lanes(addends, sums);
-  look_at_group(g, wide, state);
 }
 
 SegmentFacts facts_of(const Lanes& low, const Lanes& high) {
@@ -64,10 +69,28 @@ SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std
   Lanes low;
   Lanes high;
   for (std::size_t i = 0; i < size; i += lanes) {
-    add_group<first>(gradient + i, sums + i, constant, low);
-    add_group<first>(gradient + i + lane_group, sums + i + lane_group, constant, high);
+    const std::size_t j = i + lane_group;
+    add_group<first>(addends<Sum>(gradient + i, constant, low), sums + i);
+    add_group<first>(addends<Sum>(gradient + j, constant, high), sums + j);
   }
   return facts_of(low, high);
+}
+
+template <bool first, class Sum>
+std::array<SegmentFacts, 2> add_all(const float* __restrict a, const float* __restrict b,
+                                    Sum* __restrict sums, std::size_t size, double constant) {
+  Lanes a_low;
+  Lanes a_high;
+  Lanes b_low;
+  Lanes b_high;
+  for (std::size_t i = 0; i < size; i += lanes) {
+    const std::size_t j = i + lane_group;
+    add_group<first>(addends<Sum>(a + i, constant, a_low) + addends<Sum>(b + i, constant, b_low),
+                     sums + i);
+    add_group<first>(addends<Sum>(a + j, constant, a_high) + addends<Sum>(b + j, constant, b_high),
+                     sums + j);
+  }
+  return {facts_of(a_low, a_high), facts_of(b_low, b_high)};
 }
 
 SegmentFacts look_at_all(const float* gradient, std::size_t size) {
@@ -75,7 +98,7 @@ SegmentFacts look_at_all(const float* gradient, std::size_t size) {
   Lanes high;
   const auto look = [](const float* group, Lanes& state) {
     const auto g = load_lanes<Floats>(group);
-    look_at_group(g, __builtin_convertvector(g, Doubles), state);
+    look_at_group(g, widened(g), state);
   };
   for (std::size_t i = 0; i < size; i += lanes) {
     look(gradient + i, low);
@@ -99,6 +122,7 @@ GradientAccumulator::GradientAccumulator(const TensorSegments& segments, std::si
     : segments_(segments),
       sums_(sums),
       squares_(segments.all().size()),
+      second_squares_(segments.all().size()),
       taken_from_(segments.parameters()),
       largest_bits_(tensors) {}
 
@@ -112,6 +136,28 @@ double GradientAccumulator::add(std::span<const float> gradient, const ExactUnit
   const double square = finish([&](std::size_t i) { add_segment(i, gradient, units); });
   is_empty_ = false;
   return square;
+}
+
+std::array<double, 2> GradientAccumulator::add_two(std::span<const float> a,
+                                                   std::span<const float> b,
+                                                   const ExactUnits& units) {
+  for (std::size_t i = 0; i < segments_.all().size(); ++i) {
+    const Segment& segment = segments_.all()[i];
+    const double constant = units.rounding_constant(segment.tensor);
+    const float* const from_a = a.data() + segment.begin;
+    const float* const from_b = b.data() + segment.begin;
+    const auto add = [&](auto sums) {
+      auto* const to = sums.data() + segment.begin;
+      return is_empty_ ? add_all<true>(from_a, from_b, to, segment.size, constant)
+                       : add_all<false>(from_a, from_b, to, segment.size, constant);
+    };
+    const auto [facts_a, facts_b] = std::visit(add, sums_);
+    squares_[i] = facts_a.square;
+    second_squares_[i] = facts_b.square;
+    note_largest(i, std::max(facts_a.largest_bits, facts_b.largest_bits));
+  }
+  is_empty_ = false;
+  return {norm_of(squares_), norm_of(second_squares_)};
 }
 
 std::size_t GradientAccumulator::add_from(std::size_t from, std::span<const float> gradient,
@@ -132,10 +178,14 @@ double GradientAccumulator::finish(const Take& take) {
   for (std::size_t i = 0; i < taken_from_; ++i) take(i);
   for (std::size_t i = segments_.parameters(); i < segments_.all().size(); ++i) take(i);
   taken_from_ = segments_.parameters();
+  return norm_of(squares_);
+}
+
+double GradientAccumulator::norm_of(std::span<const double> squares) const {
   double square = 0;
   double block = 0;
   for (std::size_t i = 0; i < segments_.parameters(); ++i) {
-    block += squares_[i];
+    block += squares[i];
     if (segments_.all()[i].ends_block) square += std::exchange(block, 0.0);
   }
   return square + block;
@@ -160,19 +210,20 @@ void GradientAccumulator::add_segment(std::size_t index, std::span<const float> 
                      : add_all<false>(from, to, segment.size, constant);
   };
   const SegmentFacts facts = std::visit(add, sums_);
-  note(index, facts.square, facts.largest_bits);
+  squares_[index] = facts.square;
+  note_largest(index, facts.largest_bits);
 }
 
 void GradientAccumulator::look_at_segment(std::size_t index, std::span<const float> gradient) {
   const Segment& segment = segments_.all()[index];
   const SegmentFacts facts = look_at_all(gradient.data() + segment.begin, segment.size);
-  note(index, facts.square, facts.largest_bits);
+  squares_[index] = facts.square;
+  note_largest(index, facts.largest_bits);
 }
 
-void GradientAccumulator::note(std::size_t index, double square, std::uint32_t largest_bits) {
-  squares_[index] = square;
+void GradientAccumulator::note_largest(std::size_t index, std::uint32_t bits) {
   std::uint32_t& largest = largest_bits_[segments_.all()[index].tensor];
-  largest = std::max(largest, largest_bits);
+  largest = std::max(largest, bits);
 }
 
 }  // namespace rubato::optim

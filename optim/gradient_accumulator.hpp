@@ -2,10 +2,12 @@
 //
 // One pass makes three things: the sum (rounded to the exact sum's units first, or plain float),
 // the gradient's squared norm, and each tensor's largest magnitude as an integer (which serves as
-// maximum and as inf/NaN flag alike). A gradient that is its rank's only one may stay where it is:
-// then the pass only reads it, and whoever wants the sum rounds it (node_gradients.hpp).
+// maximum and as inf/NaN flag alike). Two gradients in one pass read and write the sums once. A
+// rank's last gradients may stay where they are: then the pass only reads them, and whoever wants
+// the sum rounds them (node_gradients.hpp).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,10 +35,13 @@ class GradientAccumulator {
   void begin();  // a new update: the sums are empty
   // Adds one gradient; returns its squared norm over the parameters.
   double add(std::span<const float> gradient, const ExactUnits& units);
+  // The same with two gradients.
+  std::array<double, 2> add_two(std::span<const float> a, std::span<const float> b,
+                                const ExactUnits& units);
   // Adds what is final of a gradient that is still being computed, its parameters from `from` on,
   // in whole segments: returns from where on that was. add() then adds the rest.
   std::size_t add_from(std::size_t from, std::span<const float> gradient, const ExactUnits& units);
-  // As add() and add_from(), for the update's only gradient: the sums stay as they are.
+  // As add() and add_from(), but the sums stay as they are.
   double look(std::span<const float> gradient);
   std::size_t look_from(std::size_t from, std::span<const float> gradient);
 
@@ -50,12 +55,14 @@ class GradientAccumulator {
   std::size_t take_from(std::size_t from, const Take& take);
   void add_segment(std::size_t index, std::span<const float> gradient, const ExactUnits& units);
   void look_at_segment(std::size_t index, std::span<const float> gradient);
-  void note(std::size_t index, double square, std::uint32_t largest_bits);
+  double norm_of(std::span<const double> squares) const;  // from those of the segments
+  void note_largest(std::size_t index, std::uint32_t bits);
 
   const TensorSegments& segments_;
   Sums sums_;
-  std::vector<double> squares_;  // of the gradient under way, of each segment
-  std::size_t taken_from_ = 0;   // parameters' segments from here on have been taken of it
+  std::vector<double> squares_;         // of the gradient under way, of each segment
+  std::vector<double> second_squares_;  // of the second of two
+  std::size_t taken_from_ = 0;          // parameters' segments from here on have been taken of it
   std::vector<std::uint32_t> largest_bits_;
   bool is_empty_ = true;
 };

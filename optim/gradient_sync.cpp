@@ -1,15 +1,18 @@
 // The update's reduction, phase by phase.
 //
 // Order of accesses to shared memory: ranks write their gradients, slots, notes and largest
-// magnitudes; the reducer lets nobody read them before all ranks of the node have; owners write the
-// mean of their slices over their own gradients, whose slices nobody else reads (on several nodes
-// while others still compute), the first rank of each node combines the small tables; the last
-// barrier; all read. The second table of slots and notes is cleared meanwhile, so that a node's
-// table holds zeros where other nodes' ranks will have their say.
+// magnitudes; the reducer lets nobody read them before all ranks of the node have; owners use the
+// mean of their slices, or write it over their own gradients, whose slices nobody else reads (on
+// several nodes while others still compute), the first rank of each node combines the small tables;
+// the last barrier; all read. The second table of slots and notes is cleared meanwhile, so that a
+// node's table holds zeros where other nodes' ranks will have their say.
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "optim/norm_block.hpp"
@@ -65,6 +68,7 @@ void GradientSync::make_reducer(collectives::AllreduceAlgorithm algorithm) {
   auto reducer = collectives::make_slice_reducer<T>(topology_, barrier_, total_elements_, algorithm,
                                                     parameter_elements_);
   accumulator_.emplace(segments_, tensors_.size(), reducer->addends());
+  mine_.emplace(gradients_, *accumulator_, units_);
   reducer_ = std::move(reducer);
 }
 
@@ -80,9 +84,7 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   if (minibatches > slot_capacity_) reserve(std::max(minibatches, 2 * slot_capacity_));
   minibatches_ = minibatches;
   samples_ = samples;
-  mine_ = mine;
-  gradients_.set_form(NodeGradients::Form::nothing);
-  accumulator_->begin();
+  mine_->begin(mine);
   std::visit([this](auto& reducer) { this->begin(*reducer); }, reducer_);
 }
 
@@ -91,42 +93,38 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
   reducer.begin(
       {.finish =
            [this](std::size_t begin, std::span<const T> sum) {
-             write_mean(begin, sum, T{1} / static_cast<T>(samples_),
-                        T{1} / static_cast<T>(minibatches_));
+             make_mean(begin, sum, T{1} / static_cast<T>(samples_),
+                       T{1} / static_cast<T>(minibatches_));
            },
-       .results = gradients_.mine(),
+       .results = gradients_.place(0),
        .adopt = [this](std::size_t begin,
-                       std::span<const float> results) { write_mean(begin, results, 1.0F, 1.0F); },
+                       std::span<const float> results) { make_mean(begin, results, 1.0F, 1.0F); },
        .add_up = [this](std::size_t first, std::span<const T* const> addends, std::size_t begin,
-                        std::span<T> sums) { gradients_.add_up(first, addends, begin, sums); }});
+                        std::span<T> sums) { gradients_.add_up(first, addends, begin, sums); },
+       .all_are_in = [this] { look_ahead(); },
+       .make_block = [this](std::span<const T* const> addends, std::size_t begin,
+                            std::size_t size) { make_block(addends, begin, size); }});
 }
 
 bool GradientSync::overlaps() const {
   return std::visit([](const auto& reducer) { return reducer->overlaps(); }, reducer_);
 }
 
-bool GradientSync::leave_in_place(std::span<const float> gradient) {
-  const bool stays = mine_ == 1 && gradient.data() == gradients_.mine().data();
-  gradients_.set_form(stays ? NodeGradients::Form::gradient : NodeGradients::Form::sums);
-  return stays;
-}
-
 void GradientSync::accumulate_from(std::size_t from, std::span<const float> gradient) {
-  const std::size_t final_from = leave_in_place(gradient)
-                                     ? accumulator_->look_from(from, gradient)
-                                     : accumulator_->add_from(from, gradient, units_);
+  const std::size_t final_from = mine_->take_from(from, gradient);
   std::visit([=](auto& reducer) { reducer->finished_from(final_from); }, reducer_);
 }
 
 void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> gradient) {
-  const double square =
-      leave_in_place(gradient) ? accumulator_->look(gradient) : accumulator_->add(gradient, units_);
-  slots(table_)[facts.slot] = {facts.loss_sum, static_cast<double>(facts.samples),
-                               static_cast<double>(facts.correct), square,
-                               static_cast<double>(facts.audit)};
+  Slot& slot = slots(table_)[facts.slot];
+  slot = {facts.loss_sum, static_cast<double>(facts.samples), static_cast<double>(facts.correct), 0,
+          static_cast<double>(facts.audit)};
+  mine_->take(gradient, slot.gradient_square);
 }
 
-UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note) {
+UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUse* use) {
+  use_ = use;
+  is_used_ = false;
   notes(table_)[topology_.all().rank()] = note;
   const std::span<std::int64_t> largest = largest_of(topology_.node().rank());
   std::ranges::copy(accumulator_->largest_bits(), largest.begin());
@@ -136,10 +134,13 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note) {
   barrier_.wait();
 
   UpdateSums sums = add_slots();
+  for (double square : block_squares()) sums.gradient.mean_square += square;
+  sums.is_used = is_used_;
   take_audits();
   std::ranges::copy(notes(table_), notes_.begin());
   table_ = 1 - table_;
   take_largest();
+  require_finite_gradients();
   if (sums.samples != samples_) {
     throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
                            " samples of an update of " + std::to_string(samples_));
@@ -149,10 +150,30 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note) {
   return sums;
 }
 
+void GradientSync::look_ahead() {
+  take_largest();
+  if (use_ == nullptr || !is_certain()) return;
+  is_used_ = true;
+  use_->begin();
+}
+
+// What is finite here stays so: in double a sum cannot overflow, and no mean is larger than the
+// largest of what it is the mean of.
+bool GradientSync::is_certain() const {
+  const UpdateSums sums = add_slots();
+  if (sums.samples != samples_ || !std::isfinite(sums.loss_sum)) return false;
+  const std::uint32_t largest = *std::ranges::max_element(largest_bits_);
+  if (largest >= ExactUnits::infinity_bits) return false;
+  if (kind_ == SumKind::exact) return units_.would_stand(largest_bits_, minibatches_);
+  return std::bit_cast<float>(largest) <
+         std::numeric_limits<float>::max() / (2 * static_cast<float>(minibatches_));
+}
+
 template <class T>
-void GradientSync::write_mean(std::size_t begin, std::span<const T> sum, T per_sample,
-                              T per_minibatch) {
-  float* const out = gradients_.mine().data() + begin;
+void GradientSync::make_mean(std::size_t begin, std::span<const T> sum, T per_sample,
+                             T per_minibatch) {
+  alignas(64) std::array<float, norm_block_elements> in_cache;
+  float* const out = is_used_ ? in_cache.data() : gradients_.place(0).data() + begin;
   const std::size_t parameters =
       begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
   if (parameters > 0) {
@@ -162,27 +183,55 @@ void GradientSync::write_mean(std::size_t begin, std::span<const T> sum, T per_s
   for (std::size_t i = parameters; i < sum.size(); ++i) {
     out[i] = static_cast<float>(sum[i] * per_minibatch);
   }
+  if (is_used_) use_->take(begin, {out, sum.size()});
+}
+
+template <class T>
+void GradientSync::make_block(std::span<const T* const> addends, std::size_t begin,
+                              std::size_t size) {
+  const T per_sample = T{1} / static_cast<T>(samples_);
+  const T per_minibatch = T{1} / static_cast<T>(minibatches_);
+  if (!gradients_.can_take_mean()) {
+    alignas(64) std::array<T, norm_block_elements> sums;
+    gradients_.add_up<T>(0, addends, begin, {sums.data(), size});
+    return make_mean<T>(begin, {sums.data(), size}, per_sample, per_minibatch);
+  }
+  alignas(64) std::array<float, norm_block_elements> in_cache;
+  float* const mean = is_used_ ? in_cache.data() : gradients_.place(0).data() + begin;
+  const double square = gradients_.take_mean<T>(begin, {mean, size}, per_sample, per_minibatch);
+  if (begin < parameter_elements_) block_squares()[begin / norm_block_elements] = square;
+  if (is_used_) use_->take(begin, {mean, size});
 }
 
 // Over the node's ranks, then over the nodes.
 void GradientSync::combine_tables() {
   std::ranges::fill(table(1 - table_), 0.0);
+  if (topology_.node_count() == 1) return;
   const std::span<std::int64_t> largest = largest_of(0);
   for (std::size_t rank = 1; rank < topology_.node().size(); ++rank) {
     const std::span<std::int64_t> other = largest_of(rank);
     for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], other[i]);
   }
-  if (topology_.node_count() == 1) return;
   const std::size_t used = notes_.size() * sizeof(RankNote) + minibatches_ * sizeof(Slot);
   topology_.across()->sum(table(table_).first(used / sizeof(double)));
   topology_.across()->maximum(largest);
 }
 
+// Over the node's ranks, whose first speaks for all nodes once the tables are combined.
 void GradientSync::take_largest() {
-  const std::span<const std::int64_t> largest = largest_of(0);
-  std::ranges::transform(largest.first(tensors_.size()), largest_bits_.begin(),
-                         [](std::int64_t bits) { return static_cast<std::uint32_t>(bits); });
-  request_ = static_cast<std::uint64_t>(largest.back());
+  std::ranges::fill(largest_bits_, 0U);
+  std::int64_t request = 0;
+  for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
+    const std::span<const std::int64_t> largest = largest_of(rank);
+    for (std::size_t i = 0; i < largest_bits_.size(); ++i) {
+      largest_bits_[i] = std::max(largest_bits_[i], static_cast<std::uint32_t>(largest[i]));
+    }
+    request = std::max(request, largest.back());
+  }
+  request_ = static_cast<std::uint64_t>(request);
+}
+
+void GradientSync::require_finite_gradients() const {
   for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     if (largest_bits_[tensor] < ExactUnits::infinity_bits) continue;
     throw NonFiniteGradient("the gradient of " + tensors_[tensor].name + divergence_advice);
@@ -219,7 +268,6 @@ UpdateSums GradientSync::add_slots() const {
   sums.gradient.batch_size = samples;
   sums.gradient.minibatches = minibatches_;
   sums.gradient.weighted_square = square_per_sample / samples;
-  for (double square : block_squares()) sums.gradient.mean_square += square;
   return sums;
 }
 

@@ -36,6 +36,7 @@
 #include "optim/gradient_accumulator.hpp"
 #include "optim/gradient_noise.hpp"
 #include "optim/node_gradients.hpp"
+#include "optim/rank_gradients.hpp"
 #include "optim/tensor_segments.hpp"
 
 namespace rubato::optim {
@@ -54,8 +55,9 @@ using RankNote = std::array<double, 3>;
 
 // What every rank knows after the reduction.
 struct UpdateSums {
-  bool stands = true;  // false: the units of the exact sum were wrong; begin() again and run the
-                       // substeps again
+  bool stands = true;    // false: the units of the exact sum were wrong; begin() again and run the
+                         // substeps again
+  bool is_used = false;  // the caller's MeanUse has been told all of the mean gradient
   double loss_sum = 0;
   std::uint64_t samples = 0;
   std::uint64_t correct = 0;
@@ -65,6 +67,17 @@ struct UpdateSums {
 // A gradient or the loss has an inf or a NaN. The sentence names the tensor.
 class NonFiniteGradient : public std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// Uses the mean gradient block by block, each while it is in cache and the later ones are not yet
+// summed: what saves writing it down. Where a rank can see before it adds that the sum will stand
+// and be finite: on one node.
+class MeanUse {
+ public:
+  virtual ~MeanUse() = default;
+  virtual void begin() = 0;  // once, on every rank, before the first block
+  // Elements from `begin` on of my_slice(), parameters and running statistics.
+  virtual void take(std::size_t begin, std::span<const float> mean) = 0;
 };
 
 class GradientSync {
@@ -83,13 +96,14 @@ class GradientSync {
   // Collective the first time that an update has more minibatches than any before (the slots grow).
   // `samples` of the whole update must equal what the ranks are about to run; `mine` is how many of
   // the minibatches this rank runs, where it knows.
-  void begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine = any_number);
-  static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+  void begin(std::size_t minibatches, std::uint64_t samples,
+             std::size_t mine = RankGradients::any_number);
 
-  // A place for this rank's gradients, total_elements long, free from the barrier() after a sum()
-  // to the next sum(), which writes the mean there. Where the update's only one of this rank is
-  // computed there, it is neither added nor copied.
-  std::span<float> gradient() const { return gradients_.mine(); }
+  // A place for this rank's next gradient, total_elements long, another one after each
+  // accumulate(); free from the barrier() after a sum() to the next sum(), which may write the mean
+  // there. The update's last one or two gradients of this rank, computed there, are neither added
+  // nor copied, and those before them two at a time.
+  std::span<float> gradient() const { return mine_->place(); }
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
@@ -100,11 +114,12 @@ class GradientSync {
   // the parameters from `from` on are final. Never waits.
   void accumulate_from(std::size_t from, std::span<const float> gradient);
 
-  // Collective. `request` is a number of the caller's that travels along, `note` some more. Throws
+  // Collective. `request` is a number of the caller's that travels along, `note` some more; `use`,
+  // if given, is told the mean gradient where that can be, on all ranks or none. Throws
   // NonFiniteGradient on every rank alike, and std::logic_error if the ranks ran other samples than
-  // begin() was told. Nobody may begin() before every rank has passed barrier() once more, after a
-  // throw too.
-  UpdateSums sum(std::uint64_t request = 0, const RankNote& note = {});
+  // begin() was told; then `use` was told nothing. Nobody may begin() before every rank has passed
+  // barrier() once more, after a throw too.
+  UpdateSums sum(std::uint64_t request = 0, const RankNote& note = {}, MeanUse* use = nullptr);
 
   // The audit of each minibatch of the update last summed, in order; valid until the next begin().
   std::span<const std::uint64_t> audits() const { return audits_; }
@@ -114,8 +129,9 @@ class GradientSync {
   std::span<const RankNote> notes() const { return notes_; }
 
   // The mean gradient (running statistics: the minibatches' mean statistics) of the update last
-  // summed: of my_slice(), at its place in the flat buffer. Valid until the next begin().
-  std::span<const float> mean_gradient() const { return gradients_.mine(); }
+  // summed, unless it was used: of my_slice(), at its place in the flat buffer. Valid until the
+  // next begin().
+  std::span<const float> mean_gradient() const { return gradients_.place(0); }
   collectives::Slice my_slice() const { return topology_.my_slice(total_elements_); }
   void barrier() {
     barrier_.wait();
@@ -143,15 +159,20 @@ class GradientSync {
   void make_reducer(collectives::AllreduceAlgorithm algorithm);
   template <class T>
   void begin(collectives::SliceReducer<T>& reducer);
-  // Notes in which form the node finds this rank's part; whether the gradient stays where it is.
-  bool leave_in_place(std::span<const float> gradient);
-  // Writes the mean of a block and measures it: of parameters sum * per_sample, of running
+  // Begins the use of the mean if the outcome is certain: the addends of all ranks are final.
+  void look_ahead();
+  bool is_certain() const;
+  // Makes the mean of a block and measures it: of parameters sum * per_sample, of running
   // statistics sum * per_minibatch.
   template <class T>
-  void write_mean(std::size_t begin, std::span<const T> sum, T per_sample, T per_minibatch);
+  void make_mean(std::size_t begin, std::span<const T> sum, T per_sample, T per_minibatch);
+  // The same of a block of the node's gradients, from the start.
+  template <class T>
+  void make_block(std::span<const T* const> addends, std::size_t begin, std::size_t size);
   void combine_tables();
   void require_finite(const UpdateSums& sums) const;
   void take_largest();
+  void require_finite_gradients() const;
   void take_audits();
   UpdateSums add_slots() const;
 
@@ -173,6 +194,7 @@ class GradientSync {
   collectives::NodeBarrier barrier_;
   Reducer reducer_;
   std::optional<GradientAccumulator> accumulator_;
+  std::optional<RankGradients> mine_;
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
   collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,
@@ -181,7 +203,8 @@ class GradientSync {
   std::size_t slot_capacity_ = 0;
   std::size_t minibatches_ = 0;
   std::uint64_t samples_ = 0;
-  std::size_t mine_ = 0;
+  MeanUse* use_ = nullptr;
+  bool is_used_ = false;
   std::size_t table_ = 0;                    // the one in use
   std::vector<std::uint32_t> largest_bits_;  // over all ranks
   std::vector<std::uint64_t> audits_;

@@ -1,6 +1,7 @@
 #include "optim/node_gradients.hpp"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "collectives/addend_sum.hpp"
@@ -23,7 +24,7 @@ inline Addends<T> addends(const float* gradient, double constant) {
   if constexpr (std::is_same_v<T, float>) {
     return values;
   } else {
-    return (__builtin_convertvector(values, Doubles) + constant) - constant;
+    return (widened(values) + constant) - constant;
   }
 }
 
@@ -61,6 +62,43 @@ void add_arrays(std::span<const T* const> arrays, bool adds, std::size_t begin, 
   for (const T* array : arrays) collectives::add_to(sums.data(), array + begin, sums.size());
 }
 
+// The squares of a mean, in two groups of lanes.
+struct Squares {
+  Doubles low{};
+  Doubles high{};
+};
+
+using InPlace = std::array<const float*, NodeGradients::most_in_registers>;
+
+// mean = (a + b + ...) * factor of the first `count` gradients, and what its squares are added to.
+template <std::size_t count, class T>
+Squares take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t size, double constant,
+                     T factor, float* __restrict mean, Squares squares) {
+  const auto at = [&](std::size_t which) { return gradients[which % count] + begin; };
+  const float* const a = at(0);
+  const float* const b = at(1);
+  const float* const c = at(2);
+  const float* const d = at(3);
+  Doubles low = squares.low;
+  Doubles high = squares.high;
+  const auto sum_at = [=](std::size_t i) {
+    Addends<T> sum = addends<T>(a + i, constant);
+    if constexpr (count > 1) sum += addends<T>(b + i, constant);
+    if constexpr (count > 2) sum += addends<T>(c + i, constant);
+    if constexpr (count > 3) sum += addends<T>(d + i, constant);
+    return sum;
+  };
+  for (std::size_t i = 0; i < size; i += lanes) {
+    __builtin_prefetch(a + i + prefetch_floats);
+    if constexpr (count > 1) __builtin_prefetch(b + i + prefetch_floats);
+    if constexpr (count > 2) __builtin_prefetch(c + i + prefetch_floats);
+    if constexpr (count > 3) __builtin_prefetch(d + i + prefetch_floats);
+    take_mean_of_lanes(sum_at(i), factor, mean + i, low);
+    take_mean_of_lanes(sum_at(i + lane_group), factor, mean + i + lane_group, high);
+  }
+  return {low, high};
+}
+
 }  // namespace
 
 NodeGradients::NodeGradients(const collectives::Topology& topology, const TensorSegments& segments,
@@ -68,14 +106,27 @@ NodeGradients::NodeGradients(const collectives::Topology& topology, const Tensor
     : segments_(segments),
       units_(units),
       node_rank_(topology.node().rank()),
-      memory_(topology, (line_floats + total_elements) * sizeof(float)) {}
+      node_ranks_(topology.node().size()),
+      total_elements_(total_elements),
+      place_elements_((total_elements + line_floats - 1) / line_floats * line_floats),
+      memory_(topology, (line_floats + places * place_elements_) * sizeof(float)) {}
 
-NodeGradients::Form& NodeGradients::form_of(std::size_t node_rank) const {
-  return memory_.region_as<Form>(node_rank).front();
+NodeGradients::Parts& NodeGradients::parts_of(std::size_t node_rank) const {
+  return memory_.region_as<Parts>(node_rank).front();
 }
 
-std::span<float> NodeGradients::gradient_of(std::size_t node_rank) const {
-  return memory_.region_as<float>(node_rank).subspan(line_floats);
+std::span<float> NodeGradients::gradient_of(std::size_t node_rank, std::size_t which) const {
+  return memory_.region_as<float>(node_rank).subspan(line_floats + which * place_elements_,
+                                                     total_elements_);
+}
+
+template <class Use>
+void NodeGradients::for_each_gradient(std::size_t first, std::size_t ranks, const Use& use) const {
+  for (std::size_t rank = first; rank < first + ranks; ++rank) {
+    for (std::size_t which = 0; which < parts_of(rank).gradients; ++which) {
+      use(gradient_of(rank, which).data());
+    }
+  }
 }
 
 template <class T>
@@ -83,29 +134,65 @@ void NodeGradients::add_up(std::size_t first, std::span<const T* const> arrays, 
                            std::span<T> sums) const {
   bool adds = false;
   for (std::size_t i = 0, count = 1; i < arrays.size(); i += count) {
-    const Form form = form_of(first + i);
-    const auto is_alike = [&](std::size_t other) {
-      return other < arrays.size() && form_of(first + other) == form;
+    const auto has_sums = [&](std::size_t which) {
+      return which < arrays.size() && parts_of(first + which).has_sums;
     };
-    if (form == Form::gradient) {
-      count = is_alike(i + 1) ? 2 : 1;
-      const float* const a = gradient_of(first + i).data();
-      const float* const b = count == 2 ? gradient_of(first + i + 1).data() : nullptr;
-      for (const Segment& segment : segments_.of_block(begin)) {
-        add_gradients(a + segment.begin, b == nullptr ? b : b + segment.begin, adds, segment.size,
-                      units_.rounding_constant(segment.tensor),
-                      sums.data() + (segment.begin - begin));
-      }
-    } else {
-      for (count = 1; is_alike(i + count);) ++count;
-      if (form == Form::nothing) continue;
+    for (count = 0; has_sums(i + count);) ++count;
+    if (count > 0) {
       add_arrays<T>(arrays.subspan(i, count), adds, begin, sums);
+      adds = true;
+    } else {
+      count = 1;
+    }
+  }
+  const float* waiting = nullptr;
+  const auto add = [&](const float* a, const float* b) {
+    for (const Segment& segment : segments_.of_block(begin)) {
+      add_gradients(a + segment.begin, b == nullptr ? b : b + segment.begin, adds, segment.size,
+                    units_.rounding_constant(segment.tensor),
+                    sums.data() + (segment.begin - begin));
     }
     adds = true;
-  }
+  };
+  for_each_gradient(first, arrays.size(), [&](const float* gradient) {
+    if (waiting != nullptr) add(waiting, gradient);
+    waiting = waiting == nullptr ? gradient : nullptr;
+  });
+  if (waiting != nullptr) add(waiting, nullptr);
   if (!adds) std::ranges::fill(sums, T{});
 }
 
+bool NodeGradients::can_take_mean() const {
+  std::size_t gradients = 0;
+  for (std::size_t rank = 0; rank < node_ranks_; ++rank) {
+    if (parts_of(rank).has_sums) return false;
+    gradients += parts_of(rank).gradients;
+  }
+  return gradients > 0 && gradients <= most_in_registers;
+}
+
+template <class T>
+double NodeGradients::take_mean(std::size_t begin, std::span<float> mean, T per_sample,
+                                T per_minibatch) const {
+  InPlace gradients{};
+  std::size_t count = 0;
+  for_each_gradient(0, node_ranks_, [&](const float* gradient) { gradients[count++] = gradient; });
+  constexpr std::array kernels = {take_mean_of<1, T>, take_mean_of<2, T>, take_mean_of<3, T>,
+                                  take_mean_of<4, T>};
+  const std::size_t parameters = segments_.begin_of(segments_.parameters());
+  Squares squares;
+  for (const Segment& segment : segments_.of_block(begin)) {
+    const bool is_parameter = segment.begin < parameters;
+    const Squares more = kernels[count - 1](
+        gradients, segment.begin, segment.size, units_.rounding_constant(segment.tensor),
+        is_parameter ? per_sample : per_minibatch, mean.data() + (segment.begin - begin), squares);
+    if (is_parameter) squares = more;
+  }
+  return sum_in_order(squares.low, squares.high);
+}
+
+template double NodeGradients::take_mean(std::size_t, std::span<float>, double, double) const;
+template double NodeGradients::take_mean(std::size_t, std::span<float>, float, float) const;
 template void NodeGradients::add_up(std::size_t, std::span<const double* const>, std::size_t,
                                     std::span<double>) const;
 template void NodeGradients::add_up(std::size_t, std::span<const float* const>, std::size_t,

@@ -1,8 +1,8 @@
 // What the ranks of a node have of an update's gradients, where all of them see it.
 //
-// A rank that runs one minibatch of an update leaves its gradient where the backward pass wrote it;
-// whoever adds up a block rounds it on the way. Half the bytes of a sum in double, and one pass
-// less. A rank that runs several adds them into the sums that the caller keeps.
+// A rank leaves the last gradients of an update, one or two, where the backward pass wrote them;
+// whoever adds up a block rounds them on the way. Half the bytes of a sum in double, and a pass
+// less. Those before them it adds into the sums that the caller keeps.
 #pragma once
 
 #include <cstddef>
@@ -19,35 +19,50 @@ namespace rubato::optim {
 
 class NodeGradients {
  public:
-  enum class Form : std::uint64_t {
-    nothing,   // it is idle
-    gradient,  // one gradient, in its place here
-    sums       // in its array
+  static constexpr std::size_t places = 2;
+  struct Parts {
+    std::size_t gradients = 0;  // in the first so many places here
+    bool has_sums = false;      // in its array
   };
 
   // Collective. `segments` and `units` must outlive this; the units are the same on all ranks.
   NodeGradients(const collectives::Topology& topology, const TensorSegments& segments,
                 const ExactUnits& units, std::size_t total_elements);
 
-  std::span<float> mine() const { return gradient_of(node_rank_); }
-  // In which form this rank's part of the update is. The others may read it after a barrier or a
-  // progress mark.
-  void set_form(Form form) { form_of(node_rank_) = form; }
+  std::span<float> place(std::size_t which) const { return gradient_of(node_rank_, which); }
+  // What this rank has of the update. The others may read it after a barrier or a progress mark.
+  void set_parts(Parts parts) { parts_of(node_rank_) = parts; }
 
   // The sum over ranks first, first + 1, ... of the node, whose arrays are given, of the elements
-  // [begin, begin + sums.size()), at most a block: of doubles exactly, of floats in rank order.
+  // [begin, begin + sums.size()), at most a block: of doubles exactly, of floats first the arrays
+  // and then the gradients, in rank order.
   template <class T>
   void add_up(std::size_t first, std::span<const T* const> arrays, std::size_t begin,
               std::span<T> sums) const;
 
+  // Whether take_mean() can be had: all there is are gradients, at most most_in_registers.
+  bool can_take_mean() const;
+  // The mean of a block, from the sum over the node's ranks without writing that: times
+  // `per_sample`, of running statistics times `per_minibatch`. Returns the squared norm of the
+  // parameters' mean. T: what is added in.
+  template <class T>
+  double take_mean(std::size_t begin, std::span<float> mean, T per_sample, T per_minibatch) const;
+  static constexpr std::size_t most_in_registers = 4;
+
  private:
-  Form& form_of(std::size_t node_rank) const;
-  std::span<float> gradient_of(std::size_t node_rank) const;
+  Parts& parts_of(std::size_t node_rank) const;
+  std::span<float> gradient_of(std::size_t node_rank, std::size_t which) const;
+  // Calls use(gradient) for those of ranks first, first + 1, ..., in order.
+  template <class Use>
+  void for_each_gradient(std::size_t first, std::size_t ranks, const Use& use) const;
 
   const TensorSegments& segments_;
   const ExactUnits& units_;
   std::size_t node_rank_;
-  collectives::NodeMemory memory_;  // per rank: a line with its form, its gradient
+  std::size_t node_ranks_;
+  std::size_t total_elements_;
+  std::size_t place_elements_;
+  collectives::NodeMemory memory_;  // per rank: a line with its parts, two places
 };
 
 }  // namespace rubato::optim

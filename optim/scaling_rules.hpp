@@ -27,6 +27,7 @@ class ConstantOptimizer final : public ElasticOptimizer {
   using ElasticOptimizer::ElasticOptimizer;
   std::string rule() const override { return "constant"; }
   UpdateRate factor(const ScaleFacts& facts) const override;
+  bool needs_gradient() const override { return false; }
 };
 
 class LinearRuleOptimizer final : public ElasticOptimizer {
@@ -34,6 +35,7 @@ class LinearRuleOptimizer final : public ElasticOptimizer {
   using ElasticOptimizer::ElasticOptimizer;
   std::string rule() const override { return "linear"; }
   UpdateRate factor(const ScaleFacts& facts) const override;
+  bool needs_gradient() const override { return false; }
 };
 
 class LinearRuleMomentumOptimizer final : public ElasticOptimizer {
@@ -41,6 +43,7 @@ class LinearRuleMomentumOptimizer final : public ElasticOptimizer {
   using ElasticOptimizer::ElasticOptimizer;
   std::string rule() const override { return "linear-momentum"; }
   UpdateRate factor(const ScaleFacts& facts) const override;
+  bool needs_gradient() const override { return false; }
 };
 
 class RootRuleOptimizer final : public ElasticOptimizer {
@@ -48,6 +51,7 @@ class RootRuleOptimizer final : public ElasticOptimizer {
   using ElasticOptimizer::ElasticOptimizer;
   std::string rule() const override { return "root"; }
   UpdateRate factor(const ScaleFacts& facts) const override;
+  bool needs_gradient() const override { return false; }
 };
 
 class AdaScaleOptimizer final : public ElasticOptimizer {
@@ -55,6 +59,7 @@ class AdaScaleOptimizer final : public ElasticOptimizer {
   using ElasticOptimizer::ElasticOptimizer;
   std::string rule() const override { return "adascale"; }
   UpdateRate factor(const ScaleFacts& facts) const override;
+  bool needs_gradient() const override { return true; }
 };
 
 // By name: "constant", "linear", "linear-momentum", "root", "adascale". Throws

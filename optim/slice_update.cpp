@@ -1,8 +1,11 @@
-// A slice may hold parameters, running statistics, or the end of the ones and the beginning of the
+// A block may hold parameters, running statistics, or the end of the ones and the beginning of the
 // others.
 #include "optim/slice_update.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "optim/norm_block.hpp"
 
 namespace rubato::optim {
 
@@ -17,34 +20,65 @@ double power(double base, std::size_t exponent) {
   return result;
 }
 
-void move_statistics(const TensorRange& tensor, collectives::Slice slice, std::size_t minibatches,
-                     std::span<const float> means, std::span<float> running) {
-  const double kept = power(1 - tensor.statistic_weight, minibatches);
-  const std::size_t begin = std::max(tensor.begin, slice.begin);
-  const std::size_t end = std::min(tensor.begin + tensor.size, slice.end());
-  for (std::size_t i = begin; i < end; ++i) {
-    running[i] = static_cast<float>(kept * running[i] + (1 - kept) * means[i]);
-  }
+void fetch_to_write(const float* element) {
+  constexpr int to_write = 1;
+  constexpr int to_second_level = 2;
+  __builtin_prefetch(element, to_write, to_second_level);
 }
 
 }  // namespace
 
-void update_my_slice(const Optimizer<float>& optimizer, const GradientSync& sync,
-                     std::size_t minibatches, const SharedState& state) {
-  const collectives::Slice slice = sync.my_slice();
-  const std::span<const float> gradient = sync.mean_gradient();
-  if (slice.begin < sync.parameter_elements()) {
-    const std::size_t size = std::min(slice.end(), sync.parameter_elements()) - slice.begin;
-    std::vector<std::span<float>> slices;
-    for (std::span<float> buffer : state.optimizer_state) {
-      slices.push_back(buffer.subspan(slice.begin, size));
-    }
-    optimizer.update_slice(state.parameters.subspan(slice.begin, size),
-                           gradient.subspan(slice.begin, size), slices);
+SliceUpdate::SliceUpdate(Optimizer<float>& optimizer, const GradientSync& sync, SharedState state)
+    : optimizer_(optimizer),
+      sync_(sync),
+      state_(std::move(state)),
+      state_of_block_(state_.optimizer_state.size()) {}
+
+void SliceUpdate::prepare(const UpdateRate& rate, std::size_t minibatches) {
+  rate_ = rate;
+  minibatches_ = minibatches;
+}
+
+void SliceUpdate::run() {
+  begin();
+  const collectives::Slice slice = sync_.my_slice();
+  take(slice.begin, sync_.mean_gradient().subspan(slice.begin, slice.size));
+}
+
+void SliceUpdate::begin() { optimizer_.begin_update(rate_); }
+
+void SliceUpdate::take(std::size_t begin, std::span<const float> mean) {
+  const std::size_t end = begin + mean.size();
+  const std::size_t parameters = sync_.parameter_elements();
+  if (end < parameters) fetch_ahead(end, std::min(mean.size(), parameters - end));
+  if (begin < parameters) step_parameters(begin, mean.first(std::min(end, parameters) - begin));
+  if (end > parameters) move_statistics(begin, mean);
+}
+
+void SliceUpdate::fetch_ahead(std::size_t begin, std::size_t size) const {
+  constexpr std::size_t line = 64 / sizeof(float);
+  const std::size_t end = begin + std::min(size, norm_block_elements);
+  for (std::size_t i = begin; i < end; i += line) {
+    fetch_to_write(&state_.parameters[i]);
+    for (const std::span<float>& buffer : state_.optimizer_state) fetch_to_write(&buffer[i]);
   }
-  for (const TensorRange& tensor : sync.tensors()) {
-    if (!tensor.is_parameter) {
-      move_statistics(tensor, slice, minibatches, gradient, state.parameters);
+}
+
+void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean) {
+  std::ranges::transform(
+      state_.optimizer_state, state_of_block_.begin(),
+      [&](std::span<float> buffer) { return buffer.subspan(begin, mean.size()); });
+  optimizer_.update_slice(state_.parameters.subspan(begin, mean.size()), mean, state_of_block_);
+}
+
+void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean) {
+  for (const TensorRange& tensor : sync_.tensors()) {
+    if (tensor.is_parameter) continue;
+    const double kept = power(1 - tensor.statistic_weight, minibatches_);
+    const std::size_t end = std::min(tensor.begin + tensor.size, begin + mean.size());
+    for (std::size_t i = std::max(tensor.begin, begin); i < end; ++i) {
+      float& running = state_.parameters[i];
+      running = static_cast<float>(kept * running + (1 - kept) * mean[i - begin]);
     }
   }
 }

@@ -19,11 +19,39 @@ struct SharedState {
       optimizer_state;  // parameter_elements each, one per Optimizer::state_names()
 };
 
-// Updates this rank's slice from sync.mean_gradient(). Running statistics move as if each of the
-// update's minibatches had moved them by its weight a, all with the mean of their statistics: z <-
-// (1-a)^m z + (1 - (1-a)^m) s, one step an update whatever the ranks. The caller has called
-// optimizer.begin_update(rate), and calls sync.barrier() before anyone reads.
-void update_my_slice(const Optimizer<float>& optimizer, const GradientSync& sync,
-                     std::size_t minibatches, const SharedState& state);
+// Either handed to sync.sum(), where the rate is known before the gradient is: then each block is
+// updated as soon as it is summed. Or run() after the sum. The caller has called prepare(), and
+// calls sync.barrier() before anyone reads.
+//
+// Running statistics move as if each of the update's minibatches had moved them by its weight a,
+// all with the mean of their statistics: z <- (1-a)^m z + (1 - (1-a)^m) s, one step an update
+// whatever the ranks.
+class SliceUpdate final : public MeanUse {
+ public:
+  // `optimizer` and `sync` must outlive this.
+  SliceUpdate(Optimizer<float>& optimizer, const GradientSync& sync, SharedState state);
+
+  // The next update: its rate, and how many minibatches it has.
+  void prepare(const UpdateRate& rate, std::size_t minibatches);
+  // On every rank: updates its slice from sync.mean_gradient(). Throws what
+  // Optimizer::begin_update() does.
+  void run();
+
+  void begin() override;
+  void take(std::size_t begin, std::span<const float> mean) override;
+
+ private:
+  // What the block after this one will change: while that is summed, it comes near.
+  void fetch_ahead(std::size_t begin, std::size_t size) const;
+  void step_parameters(std::size_t begin, std::span<const float> mean);
+  void move_statistics(std::size_t begin, std::span<const float> mean);
+
+  Optimizer<float>& optimizer_;
+  const GradientSync& sync_;
+  SharedState state_;
+  UpdateRate rate_;
+  std::size_t minibatches_ = 0;
+  std::vector<std::span<float>> state_of_block_;
+};
 
 }  // namespace rubato::optim

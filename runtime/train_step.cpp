@@ -8,8 +8,10 @@
 //   6 update      parameters, slice by slice, by their owners
 //   7 report      what there is to say about it, and which samples it used
 //
-// Nothing outside this call changes before phase 5, so that phases 2-4 can be run again when the
-// units of the exact sum must change, with the same samples and the same random numbers.
+// Nothing outside this call changes before it is certain that the sum stands, so that phases 2-4
+// can be run again when the units of the exact sum must change, with the same samples and the same
+// random numbers. Where that is certain before the sum is made, and the rate is known without it,
+// phase 6 is a part of phase 4: each block is updated as soon as it is summed.
 #include "runtime/train_step.hpp"
 
 #include <chrono>
@@ -28,6 +30,7 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       sync_(sync),
       optimizer_(optimizer),
       options_(std::move(options)),
+      slice_update_(optimizer.inner(), sync, replica.shared()),
       share_(options_.assignment, topology.all().rank(), topology.all().size(), options_.minibatch),
       timer_(options_.clock) {}
 
@@ -66,8 +69,7 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
                                            const data::PlannedUpdate* upcoming,
                                            std::uint64_t request) {
   run_substeps(update);
-  beat(update, Phase::summing);
-  Summed summed{.sums = sync_.sum(request, note_of(timer_.time()))};
+  Summed summed{.sums = sum(update, request)};
   while (!summed.sums.stands) {
     summed.was_repeated = true;
     sync_.barrier();
@@ -75,24 +77,36 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
     request_mine(update, slots_);
     if (upcoming != nullptr) request_mine(*upcoming, next_slots_);
     run_substeps(update);
-    beat(update, Phase::summing);
-    summed.sums = sync_.sum(request, note_of(timer_.time()));
+    summed.sums = sum(update, request);
   }
   return summed;
 }
 
+optim::UpdateSums TrainStep::sum(const data::PlannedUpdate& update, std::uint64_t request) {
+  beat(update, Phase::summing);
+  const auto rate =
+      optimizer_.rate_in_advance(static_cast<double>(update.batch_size), position_of(update));
+  if (rate) slice_update_.prepare(*rate, update.minibatches.size());
+  return sync_.sum(request, note_of(timer_.time()), rate ? &slice_update_ : nullptr);
+}
+
 StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums) {
   beat(update, Phase::updating);
+  const auto decision = optimizer_.decide(sums.gradient, position_of(update));
+  if (!sums.is_used) {
+    slice_update_.prepare(decision.rate, update.minibatches.size());
+    slice_update_.run();
+  }
+  return step_report(update, sums, decision, optimizer_, options_.shadow_rules);
+}
+
+optim::Position TrainStep::position_of(const data::PlannedUpdate& update) const {
   const double epoch_fraction =
       static_cast<double>(update.begin.position) / static_cast<double>(options_.epoch_samples);
-  const optim::Position position{.update = static_cast<double>(update.begin.update),
-                                 .sample = static_cast<double>(update.begin.samples),
-                                 .epoch = static_cast<double>(update.begin.epoch) + epoch_fraction,
-                                 .progress = optimizer_.progress()};
-  const auto decision = optimizer_.decide(sums.gradient, position);
-  optimizer_.inner().begin_update(decision.rate);
-  optim::update_my_slice(optimizer_.inner(), sync_, update.minibatches.size(), replica_.shared());
-  return step_report(update, sums, decision, optimizer_, options_.shadow_rules);
+  return {.update = static_cast<double>(update.begin.update),
+          .sample = static_cast<double>(update.begin.samples),
+          .epoch = static_cast<double>(update.begin.epoch) + epoch_fraction,
+          .progress = optimizer_.progress()};
 }
 
 // An update's data are requested while the one before it runs, so what that one tells of the ranks'

@@ -59,7 +59,9 @@ class TrainStep {
   };
   Summed sum_gradients(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
                        std::uint64_t request);
+  optim::UpdateSums sum(const data::PlannedUpdate& update, std::uint64_t request);
   StepReport apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums);
+  optim::Position position_of(const data::PlannedUpdate& update) const;
   void take_times(StepReport& report);
   void take_audits(const data::PlannedUpdate& update, StepReport& report);
 
@@ -68,6 +70,7 @@ class TrainStep {
   optim::GradientSync& sync_;
   optim::ElasticOptimizer& optimizer_;
   Options options_;
+  optim::SliceUpdate slice_update_;
   SampleAudit audit_;
   WorkShare share_;
   SubstepTimer timer_;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "collectives/addend_sum.hpp"
 #include "collectives/mpi_count.hpp"
 #include "rank_pattern.hpp"
 
@@ -116,6 +117,47 @@ TEST_P(SliceReducerBy, ManySumsInSuccessionAreIndependent) {
       summing->reduce();
       barrier.wait();
     }
+  }
+}
+
+// Where one node's memory has all there is, and nowhere else.
+TEST_P(SliceReducerBy, OnOneNodeTheCallerMayMakeBlocksByItself) {
+  constexpr std::size_t count = 5 * block_elements + 100;
+  const auto algorithm = allreduce_algorithm(GetParam());
+  for (const Topology& topology : real_and_pretended_topologies()) {
+    NodeBarrier barrier(topology);
+    const auto summing = reducer<double>(topology, barrier, count);
+    std::vector<float> results(count);
+    std::size_t told = 0;
+    std::size_t made = 0;
+    std::size_t finished = 0;
+    fill_with_pattern<double>(topology.all().rank(), summing->addends());
+    summing->begin(
+        {.finish = [&](std::size_t, std::span<const double> sums) { finished += sums.size(); },
+         .results = results,
+         .adopt = [&](std::size_t, std::span<const float> theirs) { finished += theirs.size(); },
+         .all_are_in =
+             [&] {
+               ++told;
+               EXPECT_EQ(made, 0U);
+             },
+         .make_block =
+             [&](std::span<const double* const> addends, std::size_t begin, std::size_t size) {
+               EXPECT_EQ(addends.size(), topology.node().size());
+               std::vector<double> sums(size);
+               sum_addends(addends, begin, size, sums.data());
+               EXPECT_EQ(wrong_sums<double>(sums, topology.all().size(), begin), 0);
+               made += size;
+             }});
+    summing->reduce();
+    const std::size_t mine = topology.my_slice(count).size;
+    const bool by_caller =
+        topology.node_count() == 1 && (algorithm == AllreduceAlgorithm::automatic ||
+                                       algorithm == AllreduceAlgorithm::node_shared);
+    EXPECT_EQ(told, by_caller ? 1U : 0U);
+    EXPECT_EQ(made, by_caller ? mine : 0U);
+    EXPECT_EQ(finished, by_caller ? 0U : mine);
+    barrier.wait();
   }
 }
 

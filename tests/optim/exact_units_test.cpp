@@ -50,8 +50,10 @@ TEST(ExactUnits, AllowsGrowthUpToTheHeadroomAndNoFurther) {
       units.restore({0});
       const int exponent = 17 - sum_bits + (is_too_large ? 1 : 0);
       const float magnitude = std::ldexp(0.9F, exponent);
-      EXPECT_EQ(units.adopt(std::vector{bits_of(magnitude)}, minibatches), !is_too_large)
-          << minibatches << " minibatches";
+      const std::vector largest{bits_of(magnitude)};
+      EXPECT_EQ(units.would_stand(largest, minibatches), !is_too_large);
+      EXPECT_EQ(units.exponents(), std::vector<std::int32_t>{0});
+      EXPECT_EQ(units.adopt(largest, minibatches), !is_too_large) << minibatches << " minibatches";
     }
   }
 }

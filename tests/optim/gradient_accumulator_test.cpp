@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "tests/optim/synthetic_gradients.hpp"
@@ -67,6 +69,29 @@ TEST(GradientAccumulator, FastSumsAreThePlainFloatSumsInOrder) {
     std::ranges::transform(expected, gradient_sum(number), expected.begin(), std::plus());
   }
   EXPECT_EQ(summing.sums, expected);
+}
+
+template <class Sum>
+void expect_two_to_be_as_one_after_the_other() {
+  const double tolerance = std::is_same_v<Sum, float> ? 1e-5 : 0;
+  Summing<Sum> singly;
+  Summing<Sum> in_pairs;
+  for (const std::size_t number : {0UL, 2UL, 4UL}) {
+    const double first = singly.add(number);
+    const double second = singly.add(number + 1);
+    const auto squares = in_pairs.accumulator.add_two(gradient_sum(number),
+                                                      gradient_sum(number + 1), in_pairs.units);
+    EXPECT_EQ(squares, (std::array{first, second}));
+    EXPECT_EQ(in_pairs.accumulator.largest_bits(), singly.accumulator.largest_bits());
+  }
+  for (std::size_t i = 0; i < total_elements; ++i) {
+    ASSERT_NEAR(in_pairs.sums[i], singly.sums[i], tolerance) << i;
+  }
+}
+
+TEST(GradientAccumulator, TwoAtATimeAreAsOneAfterTheOther) {
+  expect_two_to_be_as_one_after_the_other<double>();
+  expect_two_to_be_as_one_after_the_other<float>();
 }
 
 TEST(GradientAccumulator, ExactSumsDoNotDependOnTheOrderOfTheGradients) {

@@ -42,8 +42,9 @@ void accumulate_in_parts(GradientSync& sync, std::span<const float> gradient,
 }
 
 // Runs one update whose minibatches are dealt to the ranks in a way that depends on `deal`. Every
-// rank with an odd sum of rank and `deal` hands over its last gradient in parts. Under an odd
-// `deal` gradients are computed in the sync's own place.
+// rank with an odd sum of rank and `deal` hands over its last gradient in parts. Under deal 0
+// gradients are computed elsewhere, under deal 1 in the sync's own places, under deal 2 every other
+// one.
 Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t minibatches,
                    std::size_t deal, float magnitude = 1) {
   std::vector<std::size_t> mine;
@@ -58,7 +59,8 @@ Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t min
     sync.begin(minibatches, samples_in(minibatches), mine.size());
     for (const std::size_t slot : mine) {
       const std::vector<float> gradient = gradient_sum(slot, magnitude);
-      const std::span<float> place = deal % 2 == 1 ? sync.gradient() : elsewhere;
+      const bool is_in_place = deal == 1 || (deal == 2 && slot % 2 == 1);
+      const std::span<float> place = is_in_place ? sync.gradient() : elsewhere;
       const bool in_parts = slot == mine.back() && (topology.all().rank() + deal) % 2 == 1;
       if (in_parts) accumulate_in_parts(sync, gradient, place);
       std::ranges::copy(gradient, place.begin());
@@ -103,7 +105,7 @@ TEST_F(GradientSyncTest, ExactSumsHaveTheSameBitsForAnyRanksNodesDealAndAlgorith
       for (const auto algorithm :
            {AllreduceAlgorithm::automatic, AllreduceAlgorithm::library, AllreduceAlgorithm::ring,
             AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::node_shared}) {
-        for (const std::size_t deal : {0UL, 1UL}) {
+        for (const std::size_t deal : {0UL, 1UL, 2UL}) {
           GradientSync sync = make_sync(*topology, SumKind::exact, algorithm);
           expect_same_bits(run_update(sync, *topology, minibatches, deal), reference);
         }

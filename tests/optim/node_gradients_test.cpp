@@ -1,10 +1,12 @@
-// Blocks added up from ranks in all mixtures of forms, against a plain loop.
+// Blocks added up from ranks that have this or that, in all mixtures, against a plain loop.
 #include "optim/node_gradients.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "collectives/communicator.hpp"
@@ -15,27 +17,37 @@ namespace rubato::optim {
 namespace {
 
 using namespace testing;
-using Form = NodeGradients::Form;
+using Parts = NodeGradients::Parts;
 
-// Which form a rank has: over the rounds, every mixture of neighbours.
-Form form_of(std::size_t rank, std::size_t round) {
-  constexpr std::size_t forms = 3;
-  const auto digits = static_cast<std::size_t>(std::pow(forms, rank));
-  return static_cast<Form>(round / digits % forms);
+// What a rank has: over the rounds, every mixture of neighbours.
+constexpr std::array<Parts, 4> all_parts = {{{0, false}, {1, false}, {2, false}, {1, true}}};
+Parts parts_of(std::size_t rank, std::size_t round) {
+  for (; rank > 0; --rank) round /= all_parts.size();
+  return all_parts[round % all_parts.size()];
+}
+
+std::vector<float> gradient_of(std::size_t rank, std::size_t which) {
+  return gradient_sum(2 * rank + which);
 }
 
 template <class T>
 class NodeGradientsOf : public ::testing::Test {
  protected:
-  NodeGradientsOf() { units.restore({0, 3, -2}); }
-
-  // A rank's array of sums: multiples of a power of two, so that exact sums of them are exact.
-  static T sum_of(std::size_t rank, std::size_t i) {
-    return static_cast<T>((i * (rank + 3)) % 1000) / T{8};
+  NodeGradientsOf() {
+    units.restore({0, 3, -2});
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      for (std::size_t i = 0; i < total_elements; ++i) {
+        sums[rank].push_back(static_cast<T>((i * (rank + 3)) % 1000) / T{8});
+      }
+      arrays.push_back(sums[rank].data());
+      for (const std::size_t which : {0UL, 1UL}) gradients.push_back(gradient_of(rank, which));
+    }
+    for (const std::size_t which : {0UL, 1UL}) {
+      std::ranges::copy(gradient_of(topology.node().rank(), which), node.place(which).begin());
+    }
   }
-  T addend(Form form, std::size_t rank, std::size_t i) const {
-    if (form == Form::sums) return sum_of(rank, i);
-    const float value = gradients[rank][i];
+
+  T rounded(float value, std::size_t i) const {
     if constexpr (std::is_same_v<T, float>) {
       return value;
     } else {
@@ -44,61 +56,103 @@ class NodeGradientsOf : public ::testing::Test {
       return (static_cast<double>(value) + constant) - constant;
     }
   }
-  // In rank order: the sum of floats depends on it.
-  T expected(std::size_t first, std::size_t count, std::size_t round, std::size_t i) const {
-    bool is_empty = true;
+  // The arrays and then the gradients, in rank order: the sum of floats depends on it.
+  T expected(std::size_t first, std::size_t round, std::size_t i) const {
     T sum{};
-    for (std::size_t rank = first; rank < first + count; ++rank) {
-      const Form form = form_of(rank, round);
-      if (form == Form::nothing) continue;
-      sum = is_empty ? addend(form, rank, i) : sum + addend(form, rank, i);
-      is_empty = false;
+    for (std::size_t rank = first; rank < ranks; ++rank) {
+      if (parts_of(rank, round).has_sums) sum += sums[rank][i];
+    }
+    for (std::size_t rank = first; rank < ranks; ++rank) {
+      for (std::size_t which = 0; which < parts_of(rank, round).gradients; ++which) {
+        sum += rounded(gradients[2 * rank + which][i], i);
+      }
     }
     return sum;
+  }
+  // Sets every rank's parts for each round in turn, and lets `check` look at them.
+  template <class Check>
+  void for_each_round(const Check& check) {
+    const auto rounds = static_cast<std::size_t>(std::pow(all_parts.size(), ranks));
+    for (std::size_t round = 0; round < rounds; round += ranks < 4 ? 1 : 7) {
+      node.set_parts(parts_of(topology.node().rank(), round));
+      world.barrier();
+      check(round);
+      world.barrier();
+    }
   }
 
   collectives::Communicator world = collectives::Communicator::world();
   collectives::Topology topology{world};
+  std::size_t ranks = topology.node().size();
   TensorSegments segments{tensors(), total_elements};
   ExactUnits units{3};
+  NodeGradients node{topology, segments, units, total_elements};
+  std::vector<std::vector<T>> sums{ranks};
+  std::vector<const T*> arrays;
   std::vector<std::vector<float>> gradients;
 };
 
 using Types = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(NodeGradientsOf, Types);
 
-TYPED_TEST(NodeGradientsOf, AddsUpRanksOfAllForms) {
-  using T = TypeParam;
-  NodeGradients node(this->topology, this->segments, this->units, total_elements);
-  const std::size_t ranks = this->topology.node().size();
-  std::vector<std::vector<T>> sums(ranks);
-  std::vector<const T*> arrays;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    this->gradients.push_back(gradient_sum(rank));
-    for (std::size_t i = 0; i < total_elements; ++i) sums[rank].push_back(this->sum_of(rank, i));
-    arrays.push_back(sums[rank].data());
+TYPED_TEST(NodeGradientsOf, HasAlignedPlaces) {
+  for (const std::size_t which : {0UL, 1UL}) {
+    EXPECT_EQ(this->node.place(which).size(), total_elements);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(this->node.place(which).data()) % 64, 0U);
   }
-  ASSERT_EQ(node.mine().size(), total_elements);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(node.mine().data()) % 64, 0U);
-  std::ranges::copy(this->gradients[this->topology.node().rank()], node.mine().begin());
+}
 
-  const auto rounds = static_cast<std::size_t>(std::pow(3, ranks));
-  for (std::size_t round = 0; round < rounds; ++round) {
-    node.set_form(form_of(this->topology.node().rank(), round));
-    this->world.barrier();
-    for (const std::size_t first : {std::size_t{0}, ranks - 1}) {
+TYPED_TEST(NodeGradientsOf, AddsUpWhateverTheRanksHave) {
+  using T = TypeParam;
+  this->for_each_round([&](std::size_t round) {
+    for (const std::size_t first : {std::size_t{0}, this->ranks - 1}) {
       std::size_t wrong = 0;
       for (std::size_t begin = 0; begin < total_elements; begin += norm_block_elements) {
         std::vector<T> block(std::min(norm_block_elements, total_elements - begin), T{99});
-        node.add_up<T>(first, std::span(arrays).subspan(first), begin, block);
+        this->node.template add_up<T>(first, std::span(this->arrays).subspan(first), begin, block);
         for (std::size_t i = 0; i < block.size(); i += 7) {
-          wrong += block[i] == this->expected(first, ranks - first, round, begin + i) ? 0U : 1U;
+          wrong += block[i] == this->expected(first, round, begin + i) ? 0U : 1U;
         }
       }
       EXPECT_EQ(wrong, 0U) << "round " << round << ", from rank " << first;
     }
-    this->world.barrier();
-  }
+  });
+}
+
+// The sum and then its mean, in two steps, have the same bits.
+TYPED_TEST(NodeGradientsOf, TakesTheMeanOfAFewGradients) {
+  using T = TypeParam;
+  constexpr T per_sample = T{1} / T{40};
+  constexpr T per_minibatch = T{1} / T{6};
+  std::size_t taken = 0;
+  this->for_each_round([&](std::size_t round) {
+    std::size_t count = 0;
+    bool has_sums = false;
+    for (std::size_t rank = 0; rank < this->ranks; ++rank) {
+      count += parts_of(rank, round).gradients;
+      has_sums = has_sums || parts_of(rank, round).has_sums;
+    }
+    ASSERT_EQ(this->node.can_take_mean(), !has_sums && count >= 1 && count <= 4) << round;
+    if (!this->node.can_take_mean()) return;
+    ++taken;
+    for (std::size_t begin = 0; begin < total_elements; begin += norm_block_elements) {
+      const std::size_t size = std::min(norm_block_elements, total_elements - begin);
+      const std::size_t parameters =
+          begin < parameter_elements ? std::min(size, parameter_elements - begin) : 0;
+      std::vector<T> sum(size);
+      for (std::size_t i = 0; i < size; ++i) sum[i] = this->expected(0, round, begin + i);
+      std::vector<float> expected(size);
+      const double square =
+          take_mean(std::span<const T>(sum).first(parameters), per_sample, expected.data());
+      for (std::size_t i = parameters; i < size; ++i) {
+        expected[i] = static_cast<float>(sum[i] * per_minibatch);
+      }
+      std::vector<float> mean(size, 99.0F);
+      EXPECT_EQ(this->node.template take_mean<T>(begin, mean, per_sample, per_minibatch), square);
+      ASSERT_EQ(mean, expected) << "round " << round << ", block from " << begin;
+    }
+  });
+  EXPECT_GT(taken, 0U);
 }
 
 }  // namespace

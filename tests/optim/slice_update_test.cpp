@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -42,27 +43,41 @@ struct Memory {
   SharedState state;
 };
 
+constexpr UpdateRate update_rate{.learning_rate = rate, .gradient_scale = 1};
+
+// Sums three minibatches, dealt to the ranks in turn; `update`, if given, may use the mean.
+UpdateSums sum_minibatches(GradientSync& sync, const collectives::Communicator& world,
+                           SliceUpdate* update = nullptr) {
+  while (true) {
+    sync.begin(minibatches, 8 * minibatches);
+    for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
+      sync.accumulate({slot, 8, 0, 0}, gradient_sum(slot));
+    }
+    const UpdateSums sums = sync.sum(0, {}, update);
+    sync.barrier();
+    if (sums.stands) return sums;
+    EXPECT_FALSE(sums.is_used);
+  }
+}
+
+GradientSync make_sync(const collectives::Topology& topology, SumKind kind) {
+  return {topology,       tensors(), parameter_elements,
+          total_elements, kind,      collectives::AllreduceAlgorithm::automatic};
+}
+
 TEST(SliceUpdate, UpdatesEveryParameterAndStatisticOnce) {
   const auto world = collectives::Communicator::world();
   for (const std::size_t ranks_per_node : {1UL, 2UL, 5UL}) {
     const collectives::Topology topology(world, ranks_per_node);
     Memory memory(topology);
-    GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
-                      collectives::AllreduceAlgorithm::automatic);
-    UpdateSums sums;
-    do {
-      sync.begin(minibatches, 8 * minibatches);
-      for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
-        sync.accumulate({slot, 8, 0, 0}, gradient_sum(slot));
-      }
-      sums = sync.sum();
-      sync.barrier();
-    } while (!sums.stands);
+    GradientSync sync = make_sync(topology, SumKind::exact);
+    sum_minibatches(sync, world);
     const std::vector<double> mean = whole_mean(sync, topology);
 
     const auto optimizer = make_optimizer<float>({.name = "sgd", .momentum = momentum});
-    optimizer->begin_update({.learning_rate = rate, .gradient_scale = 1});
-    update_my_slice(*optimizer, sync, minibatches, memory.state);
+    SliceUpdate update(*optimizer, sync, memory.state);
+    update.prepare(update_rate, minibatches);
+    update.run();
     sync.barrier();
 
     for (std::size_t i = 0; i < parameter_elements; ++i) {
@@ -80,6 +95,39 @@ TEST(SliceUpdate, UpdatesEveryParameterAndStatisticOnce) {
           << "element " << i;
     }
     sync.barrier();
+  }
+}
+
+// On one node each block is updated while it is summed, on several after the sum: same bits.
+TEST(SliceUpdate, DoesTheSameBlockByBlock) {
+  const auto world = collectives::Communicator::world();
+  for (const SumKind kind : {SumKind::exact, SumKind::fast}) {
+    for (const std::size_t ranks_per_node : {1UL, 2UL, 5UL}) {
+      const collectives::Topology topology(world, ranks_per_node);
+      std::array<std::vector<float>, 2> results;
+      for (const bool offers_use : {false, true}) {
+        Memory memory(topology);
+        GradientSync sync = make_sync(topology, kind);
+        const auto optimizer =
+            make_optimizer<float>({.name = "sgd", .momentum = momentum, .form = MomentumForm::v});
+        SliceUpdate update(*optimizer, sync, memory.state);
+        update.prepare(update_rate, minibatches);
+        for (int round = 0; round < 2; ++round) {
+          const UpdateSums sums = sum_minibatches(sync, world, offers_use ? &update : nullptr);
+          EXPECT_EQ(sums.is_used, offers_use && topology.node_count() == 1);
+          if (!sums.is_used) update.run();
+          sync.barrier();
+        }
+        for (const std::span<const float> values :
+             {std::span<const float>(memory.state.parameters),
+              std::span<const float>(memory.state.optimizer_state[0])}) {
+          results[offers_use ? 1 : 0].insert(results[offers_use ? 1 : 0].end(), values.begin(),
+                                             values.end());
+        }
+        sync.barrier();
+      }
+      EXPECT_EQ(results[0], results[1]);
+    }
   }
 }
 

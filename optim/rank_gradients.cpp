@@ -1,0 +1,60 @@
+#include "optim/rank_gradients.hpp"
+
+namespace rubato::optim {
+
+RankGradients::RankGradients(NodeGradients& node, GradientAccumulator& accumulator,
+                             const ExactUnits& units)
+    : node_(node), accumulator_(accumulator), units_(units) {}
+
+void RankGradients::begin(std::size_t number) {
+  number_ = number;
+  taken_ = 0;
+  parts_ = {};
+  square_of_waiting_ = nullptr;
+  node_.set_parts(parts_);
+  accumulator_.begin();
+}
+
+void RankGradients::take(std::span<const float> gradient, double& square) {
+  const bool stays = this->stays(gradient);
+  if (stays) {
+    square = accumulator_.look(gradient);
+  } else if (square_of_waiting_ != nullptr) {
+    const auto [first, second] = accumulator_.add_two(node_.place(0), gradient, units_);
+    *square_of_waiting_ = first;
+    square = second;
+    square_of_waiting_ = nullptr;
+  } else if (is_in_place(gradient) && taken_ % NodeGradients::places == 0) {
+    square_of_waiting_ = &square;
+  } else {
+    square = accumulator_.add(gradient, units_);
+  }
+  parts_ = parts_with_next(stays);
+  node_.set_parts(parts_);
+  ++taken_;
+}
+
+std::size_t RankGradients::take_from(std::size_t from, std::span<const float> gradient) {
+  const bool stays = this->stays(gradient);
+  node_.set_parts(parts_with_next(stays));
+  return stays ? accumulator_.look_from(from, gradient)
+               : accumulator_.add_from(from, gradient, units_);
+}
+
+bool RankGradients::is_in_place(std::span<const float> gradient) const {
+  return number_ != any_number && gradient.data() == place().data();
+}
+
+// The last ones stay, in the first places.
+bool RankGradients::stays(std::span<const float> gradient) const {
+  const std::size_t last = number_ % NodeGradients::places == 0 ? NodeGradients::places : 1;
+  return is_in_place(gradient) && taken_ + last >= number_ &&
+         taken_ % NodeGradients::places == parts_.gradients;
+}
+
+NodeGradients::Parts RankGradients::parts_with_next(bool stays) const {
+  return stays ? NodeGradients::Parts{parts_.gradients + 1, parts_.has_sums}
+               : NodeGradients::Parts{parts_.gradients, true};
+}
+
+}  // namespace rubato::optim

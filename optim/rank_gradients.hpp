@@ -1,0 +1,52 @@
+// What becomes of one rank's gradients during an update.
+//
+// The last one or two stay where they were computed (node_gradients.hpp); those before them go into
+// the rank's sums two at a time, the first waiting in its place for the second. Gradients that the
+// caller has computed elsewhere are added one by one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "optim/exact_units.hpp"
+#include "optim/gradient_accumulator.hpp"
+#include "optim/node_gradients.hpp"
+
+namespace rubato::optim {
+
+class RankGradients {
+ public:
+  static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+
+  // All must outlive this.
+  RankGradients(NodeGradients& node, GradientAccumulator& accumulator, const ExactUnits& units);
+
+  // A new update, in which the rank has so many gradients, where that is known.
+  void begin(std::size_t number = any_number);
+
+  // Where to compute the next one; another place after each take().
+  std::span<float> place() const { return node_.place(taken_ % NodeGradients::places); }
+
+  // Takes the next one. Writes its squared norm to `square`, at the latest when the one after it is
+  // taken.
+  void take(std::span<const float> gradient, double& square);
+  // The same, while it is being computed: its parameters from `from` on are final. Returns from
+  // where on that was of use. take() then takes the rest.
+  std::size_t take_from(std::size_t from, std::span<const float> gradient);
+
+ private:
+  bool is_in_place(std::span<const float> gradient) const;
+  // Whether the next gradient stays where it is, and what the node finds then.
+  bool stays(std::span<const float> gradient) const;
+  NodeGradients::Parts parts_with_next(bool stays) const;
+
+  NodeGradients& node_;
+  GradientAccumulator& accumulator_;
+  const ExactUnits& units_;
+  std::size_t number_ = any_number;
+  std::size_t taken_ = 0;
+  NodeGradients::Parts parts_;
+  double* square_of_waiting_ = nullptr;  // of a gradient that is to be added with the next one
+};
+
+}  // namespace rubato::optim
