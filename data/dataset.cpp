@@ -95,18 +95,23 @@ void InMemoryDataset::read(std::span<const std::uint64_t> indices, std::span<flo
 
 void InMemoryDataset::read_sample(std::size_t index, std::span<float> out) const {
   const std::size_t channels = shape_.channels;
-  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&values_)) {
-    const std::uint8_t* values = bytes->data() + index * out.size();
-    for (std::size_t i = 0; i < out.size(); i += channels) {
-      for (std::size_t c = 0; c < channels; ++c) out[i + c] = byte_table_[c * 256 + values[i + c]];
-    }
-  } else {
-    const float* values = std::get<std::vector<float>>(values_).data() + index * out.size();
-    for (std::size_t i = 0; i < out.size(); i += channels) {
-      for (std::size_t c = 0; c < channels; ++c) {
-        out[i + c] = standardised(values[i + c], standardisation_, c);
+  const auto fill = [&](const auto* values, const auto& standardise) {
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+      for (std::size_t i = channel; i < out.size(); i += channels) {
+        out[i] = standardise(values[i], channel);
       }
     }
+  };
+  const std::size_t begin = index * out.size();
+  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&values_)) {
+    fill(bytes->data() + begin, [this](std::uint8_t value, std::size_t channel) {
+      return byte_table_[channel * 256 + value];
+    });
+  } else {
+    fill(std::get<std::vector<float>>(values_).data() + begin,
+         [this](float value, std::size_t channel) {
+           return standardised(value, standardisation_, channel);
+         });
   }
 }
 
