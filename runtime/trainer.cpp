@@ -213,7 +213,7 @@ RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,
       static_cast<double>(cursor_.samples - samples_before) / std::max(end.seconds, 1e-9);
   end.waiting_share = waiting_.share();
   const std::vector<std::string> hosts = topology_.all().gather(collectives::host_name());
-  end.slow_rank = waiting_.slow_rank();
+  if (!topology_.is_oversubscribed()) end.slow_rank = waiting_.slow_rank();
   if (end.slow_rank) end.slow_rank->host = hosts[end.slow_rank->rank];
   require_same_weights(*replica_, topology_, cursor_.update);
   heartbeat_.beat(cursor_.update,

@@ -68,6 +68,8 @@ class Watch {
       options_.warning_seconds =
           std::min(options_.warning_seconds, options_.hang_timeout_seconds / 2);
     }
+    // A rank's time then tells what the others did on its core.
+    if (topology.is_oversubscribed()) options_.on_straggler = {};
   }
 
   void run(const std::stop_token& stop) {

@@ -29,7 +29,8 @@ struct WatchdogOptions {
   // could not end the job). The watchdog does nothing more after it.
   std::function<void(const std::string& sentence)> on_warning = {};
   std::function<void(const std::string& sentence)> on_hang = {};
-  // One rank computes much slower than the others here (straggler.hpp).
+  // One rank computes much slower than the others here (straggler.hpp); never where they are more
+  // than the cores.
   std::function<void(const std::string& sentence)> on_straggler = {};
 };
 

@@ -151,7 +151,7 @@ TEST_F(WatchdogTest, NamesARankThatComputesSlowly) {
   }
   ranks.barrier();
   const auto found = all_of(ranks, heard.stragglers);
-  ASSERT_EQ(found.size(), ranks.size() > 1 ? 1U : 0U);
+  ASSERT_EQ(found.size(), ranks.size() > 1 && !topology.is_oversubscribed() ? 1U : 0U);
   if (found.empty()) return;
   EXPECT_THAT(found[0], MatchesRegex("rank " + std::to_string(last) + " on " + topology.hosts()[0] +
                                      " computes [0-9.]+ times as long as the others there "
