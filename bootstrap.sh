@@ -188,7 +188,8 @@ check() {
 }
 
 check_formatting() {
-  git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format --dry-run --Werror
+  git ls-files -z '*.cpp' '*.hpp' | xargs -0 clang-format --dry-run --Werror &&
+    python3 -B tests/build/check_sizes.py .
 }
 
 # New inputs of interest go to the target's corpus in build/, one that breaks it beside the target.
