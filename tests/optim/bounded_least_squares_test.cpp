@@ -10,8 +10,8 @@ namespace {
 
 Ranges everywhere() {
   Ranges ranges;
-  ranges.lowest.fill(-100);
-  ranges.highest.fill(100);
+  ranges.lowest.fill(-30);
+  ranges.highest.fill(30);
   return ranges;
 }
 
@@ -48,6 +48,14 @@ TEST(BoundedLeastSquares, StaysWithinTheRangesAndDoesItsBestThere) {
   EXPECT_EQ(found.unknowns[3], 3.5);
   EXPECT_NEAR(found.unknowns[1], (2 * 1 + 5 * 0.5) / 7, 1e-3);
   EXPECT_NEAR(found.unknowns[5], 5, 1e-3);
+}
+
+TEST(BoundedLeastSquares, LeavesTheEndOfARangeWhereThatLeadsDown) {
+  Ranges ranges = everywhere();
+  ranges.highest.fill(8);
+  for (const Unknowns& end : {ranges.highest, ranges.lowest}) {
+    EXPECT_NEAR(minimum(distances, ranges, end).unknowns[5], 5, 1e-3);
+  }
 }
 
 // Rosenbrock's valley: the steps must be cut, or they lead up.

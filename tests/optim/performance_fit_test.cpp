@@ -137,6 +137,13 @@ TEST(PerformanceFit, OnePointIsMetAndHalved) {
   EXPECT_NEAR(again.substep_per_sample, found.substep_per_sample, 1e-12);
 }
 
+// What does not fit goes to the other half.
+TEST(PerformanceFit, OneSizeHalvesTheMeanSubstep) {
+  const PerformanceParameters found = *fit(Profile{{{1, 1, 50, 1}, 0.2, 0.25, 1}});
+  EXPECT_NEAR(found.substep_base, 0.1, 1e-12);
+  EXPECT_NEAR(found.substep_per_sample * 50, std::sqrt(0.2 * 0.25) - 0.1, 1e-3);
+}
+
 TEST(PerformanceFit, SubstepsNeedNotBeMeasured) {
   Profile profile;
   for (const double minibatch : {16.0, 64.0}) {

@@ -84,6 +84,12 @@ TEST(PerformanceModel, SlowRanksShareIsLongerAndAFastOnesShorter) {
   EXPECT_NEAR(predict(parameters, {1, 2, 1, 0.8}).update_seconds, 0.8 * one, 1e-7);
 }
 
+TEST(PerformanceModel, ShareOfLessThanOneSubstepIsAllBesideTheExchange) {
+  const PerformanceParameters parameters{
+      .substep_base = 0.1, .within_host_base = 0.1, .overlap = 2};
+  EXPECT_NEAR(predict(parameters, {1, 2, 1, 0.8}).update_seconds, std::hypot(0.08, 0.1), 1e-7);
+}
+
 // Unlike a reference that takes a missing number of hosts for the number of ranks.
 TEST(PerformanceModel, RanksOfOneHostDoNotPayForTheNetwork) {
   const PerformanceParameters parameters{.between_hosts_base = 9, .within_host_base = 0.5};
