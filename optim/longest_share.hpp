@@ -12,7 +12,7 @@ struct Allocation {
   std::size_t hosts = 1;
   std::size_t ranks = 1;
   // Of each rank, its time for a minibatch over the ranks' mean; empty: all alike.
-  std::vector<double> slowness;
+  std::vector<double> slowness = {};
   // Minibatches go to the rank that would be done first; if false, each gets as many, and the low
   // ranks what is left over.
   bool shared_by_speed = false;
