@@ -89,6 +89,7 @@ int plan(int argc, char** argv) {
   const PlanFacts facts{.samples = samples,
                         .minibatch = plan.options().minibatch,
                         .minibatches_per_epoch = plan.minibatches_per_epoch(),
+                        .rows_have_minibatches = plan.trace().has_minibatches(),
                         .epoch_samples = plan.epoch_samples(),
                         .ranks = ranks};
   const auto report = [&](auto printer) {

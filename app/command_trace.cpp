@@ -52,15 +52,18 @@ TraceFacts facts_of(const data::BatchTrace& trace) {
 }
 
 void show_json(const data::BatchTrace& trace, const TraceFacts& facts) {
-  nlohmann::ordered_json document{{"file", trace.name()},
-                                  {"rows", trace.rows()},
-                                  {"samples", facts.samples},
-                                  {"smallest", facts.smallest},
-                                  {"largest", facts.largest},
-                                  {"mean", facts.mean},
-                                  {"batch_sizes", nlohmann::json::array()}};
-  for (std::uint64_t row = 0; row < trace.rows(); ++row) {
-    document["batch_sizes"].push_back(trace.batch_size(row));
+  nlohmann::ordered_json document{{"file", trace.name()}, {"rows", trace.rows()}};
+  if (!trace.is_sparse()) document["samples"] = facts.samples;
+  document["smallest"] = facts.smallest;
+  document["largest"] = facts.largest;
+  if (!trace.is_sparse()) document["mean"] = facts.mean;
+  document["batch_sizes"] = nlohmann::json::array();
+  for (std::uint64_t i = 0; i < trace.rows(); ++i) {
+    const data::TraceRow row = trace.row(i);
+    document["batch_sizes"].push_back(row.batch_size);
+    if (trace.is_sparse()) document["updates"].push_back(row.update);
+    if (trace.has_minibatches()) document["minibatches"].push_back(row.minibatch);
+    if (row.epoch) document["epochs"].push_back(*row.epoch);
   }
   std::cout << document.dump() << '\n';
 }
@@ -72,11 +75,18 @@ int show(const Options& options) {
     show_json(trace, facts);
     return exit_done;
   }
-  std::cout << trace.name() << ": " << trace.rows() << " rows, " << facts.samples
-            << " samples in all\nbatch size: smallest " << facts.smallest << ", largest "
-            << facts.largest << ", mean " << std::fixed << std::setprecision(1) << facts.mean
-            << "\n\n"
-            << draw(trace);
+  std::cout << trace.name() << ": " << trace.rows() << (trace.rows() == 1 ? " row" : " rows");
+  if (trace.is_sparse()) {
+    std::cout << ", each of which holds until the next one's update; the last one begins at update "
+              << trace.row(trace.rows() - 1).update;
+  } else {
+    std::cout << ", " << facts.samples << " samples in all";
+  }
+  std::cout << "\nbatch size: smallest " << facts.smallest << ", largest " << facts.largest;
+  if (!trace.is_sparse()) {
+    std::cout << ", mean " << std::fixed << std::setprecision(1) << facts.mean;
+  }
+  std::cout << "\n\n" << draw(trace);
   return exit_done;
 }
 

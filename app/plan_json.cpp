@@ -38,8 +38,9 @@ void PlanJson::visit(const PlanStep& step) {
   std::vector<std::uint64_t> sizes;
   for (const auto& minibatch : step.minibatches) sizes.push_back(minibatch.size);
   out_ << (is_first_step_ ? "\n" : ",\n") << "  {\"step\":" << step.step
-       << ",\"batch_size\":" << step.batch_size << ",\"begin\":" << step.minibatches.front().begin
-       << ",\"sizes\":";
+       << ",\"batch_size\":" << step.batch_size;
+  if (facts_.rows_have_minibatches) out_ << ",\"minibatch\":" << step.minibatch;
+  out_ << ",\"begin\":" << step.minibatches.front().begin << ",\"sizes\":";
   write_list(out_, sizes);
   out_ << ",\"ranks\":";
   const char* separator = "[";

@@ -15,7 +15,9 @@ std::vector<Option> plan_options() {
       {.name = "trace",
        .value_name = "FILE.csv",
        .group = group,
-       .description = "global batch size of each update, one row an update (column batchsize)",
+       .description = "global batch size of each update (column batchsize), one row an update; or,"
+                      " with a column update, rows that hold until the next one; a column minibatch"
+                      " wins over --minibatch",
        .may_change = true},
       {.name = "batch-size",
        .kind = OptionKind::integer,
@@ -134,7 +136,7 @@ data::TracePlan make_plan(data::BatchTrace trace, const Options& options, std::u
       .epochs = options.integer_if("epochs"),
       .updates = options.integer_if("updates"),
   };
-  const bool is_from_file = !trace.is_endless();
+  const bool is_from_file = !trace.is_constant();
   try {
     return data::TracePlan(std::move(trace), plan);
   } catch (const data::ContentError& error) {

@@ -14,15 +14,16 @@ namespace rubato::app {
 // What the plan was made from.
 struct PlanFacts {
   std::uint64_t samples = 0;
-  std::uint64_t minibatch = 0;
+  std::uint64_t minibatch = 0;  // where the trace's rows have none of their own
   std::uint64_t minibatches_per_epoch = 0;
+  bool rows_have_minibatches = false;
   std::uint64_t epoch_samples = 0;
   std::size_t ranks = 0;
 };
 
 // {"samples", "minibatch", "ranks", "minibatches_per_epoch", "epochs": [{"epoch", "trace_begin",
-// "steps": [...], "trace_end", ...}]}, one line a step. The totals of an epoch come after its
-// steps, because they are known only then.
+// "steps": [...], "trace_end", ...}]}, one line a step, with its "minibatch" where the trace's rows
+// have some. The totals of an epoch come after its steps, because they are known only then.
 class PlanJson final : public PlanVisitor {
  public:
   // The order of an epoch, for "order"; empty: without it.
@@ -57,6 +58,7 @@ class PlanTable final : public PlanVisitor {
  private:
   struct Line {  // one or more equal steps
     std::uint64_t batch_size = 0;
+    std::uint64_t minibatch = 0;
     std::size_t minibatches = 0;
     std::uint64_t last_size = 0;  // of the last minibatch, which may be short
     std::vector<std::uint64_t> counts;

@@ -51,9 +51,14 @@ std::string range(std::uint64_t begin, std::uint64_t count) {
 
 PlanTable::PlanTable(std::ostream& out, const PlanFacts& facts)
     : out_(out), facts_(facts), loads_(facts.ranks) {
-  out_ << counted(facts_.samples, "sample") << ", minibatches of " << facts_.minibatch << " ("
-       << facts_.minibatches_per_epoch << " whole ones per epoch), "
-       << counted(facts_.ranks, "rank") << '\n';
+  out_ << counted(facts_.samples, "sample") << ", minibatches ";
+  if (facts_.rows_have_minibatches) {
+    out_ << "as the trace says, ";
+  } else {
+    out_ << "of " << facts_.minibatch << " (" << facts_.minibatches_per_epoch
+         << " whole ones per epoch), ";
+  }
+  out_ << counted(facts_.ranks, "rank") << '\n';
 }
 
 void PlanTable::begin_epoch(std::uint64_t epoch, std::uint64_t trace_begin) {
@@ -67,6 +72,7 @@ void PlanTable::begin_epoch(std::uint64_t epoch, std::uint64_t trace_begin) {
 
 void PlanTable::visit(const PlanStep& step) {
   Line line{.batch_size = step.batch_size,
+            .minibatch = step.minibatch,
             .minibatches = step.minibatches.size(),
             .last_size = step.minibatches.back().size,
             .counts = counts_of(step),
@@ -90,7 +96,8 @@ void PlanTable::print_line() {
   if (line_steps_ == 0) return;
   out_ << std::setw(12) << range(line_begin_, line_steps_) << std::setw(12) << line_.batch_size
        << std::setw(14) << line_.minibatches << "  " << describe(line_.counts);
-  if (line_.last_size < facts_.minibatch) out_ << "  (last one: " << line_.last_size << " samples)";
+  if (facts_.rows_have_minibatches) out_ << "  (of " << line_.minibatch << " samples)";
+  if (line_.last_size < line_.minibatch) out_ << "  (last one: " << line_.last_size << " samples)";
   if (line_.is_carried_from) out_ << "  (begun in an earlier epoch)";
   if (line_.carries_on) out_ << "  (goes on in the next epoch)";
   out_ << '\n';

@@ -38,6 +38,7 @@ class Walk {
       begin = end;
     }
     smallest_step_ = is_drop() ? update.batch_size : 1;
+    minibatch_ = update.minibatch;
   }
 
   void enter_epoch(std::uint64_t epoch, std::uint64_t row) {
@@ -51,6 +52,7 @@ class Walk {
     const auto part = std::span(update.minibatches).subspan(begin, end - begin);
     PlanStep step{.step = totals_->steps,
                   .batch_size = update.batch_size,
+                  .minibatch = update.minibatch,
                   .minibatches = part,
                   .ranks = std::vector<std::vector<std::uint64_t>>(ranks_),
                   .is_carried_from = begin > 0,
@@ -69,7 +71,7 @@ class Walk {
 
   void finish_epoch(bool has_next) {
     const auto room = plan_.epoch_samples() - totals_->samples_used;
-    totals_->minibatches_left_over = room / plan_.options().minibatch;
+    totals_->minibatches_left_over = room / minibatch_;
     totals_->samples_left_over = plan_.options().samples - totals_->samples_used;
     totals_->is_complete = has_next || room < smallest_step_;
     visitor_.end_epoch(*totals_);
@@ -83,6 +85,7 @@ class Walk {
   std::optional<EpochTotals> totals_;
   // The run's last epoch is complete if not even a step like its last one would fit in any more.
   std::uint64_t smallest_step_ = 1;
+  std::uint64_t minibatch_ = 1;  // of the last update
 };
 
 }  // namespace

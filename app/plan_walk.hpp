@@ -16,6 +16,7 @@ namespace rubato::app {
 struct PlanStep {
   std::uint64_t step = 0;                        // its number within the epoch
   std::uint64_t batch_size = 0;                  // of the whole update
+  std::uint64_t minibatch = 0;                   // samples of one that is not short
   std::span<const data::Minibatch> minibatches;  // of the part
   std::vector<std::vector<std::uint64_t>>
       ranks;                     // the minibatches of each rank, by their number in the epoch

@@ -5,9 +5,9 @@
 
 namespace rubato::app {
 
-// Throws data::ContentError naming the first row in which the batch sizes of two traces (CSV files)
-// differ, or the end of the shorter one; and what data::BatchTrace::from_csv() throws of `given`.
-// A `recorded` one that cannot be read tells nothing.
+// Throws data::ContentError naming the first row in which two traces (CSV files) differ, or the end
+// of the shorter one; and what data::BatchTrace::from_csv() throws of `given`. A `recorded` one
+// that cannot be read tells nothing.
 void require_same_trace(const std::filesystem::path& given, const std::filesystem::path& recorded);
 
 }  // namespace rubato::app

@@ -12,6 +12,10 @@
 //   of epochs long. Where the run ends
 //          with an epoch (--epochs), its last update is cut there: every epoch uses every sample
 //          exactly once.
+//
+// A trace whose rows have minibatches of their own has no whole minibatches to count an epoch in:
+// under drop, too, an epoch then has all N samples to give. (Where batches are whole minibatches of
+// one size, that comes to the same updates.)
 #pragma once
 
 #include <cstdint>
@@ -41,7 +45,7 @@ struct Minibatch {
 // Where the next update begins. Rank-free, and all of the position that a checkpoint needs.
 struct Cursor {
   std::uint64_t update = 0;  // updates done
-  std::uint64_t row = 0;     // next row of the trace (may stand beyond its end under repeat-last)
+  std::uint64_t row = 0;     // next row of the trace, as if each update had one
   std::uint64_t epoch = 0;
   std::uint64_t position = 0;   // samples of the epoch's order used so far
   std::uint64_t minibatch = 0;  // number of the next minibatch in this epoch
@@ -54,13 +58,14 @@ struct PlannedUpdate {
   Cursor end;    // where the next one begins. Under drop the epoch advances as soon as the next row
                  // does not fit
   std::uint64_t batch_size = 0;        // samples of this update
+  std::uint64_t minibatch = 0;         // samples of its minibatches that are not short
   std::vector<Minibatch> minibatches;  // in order; at least one
   bool ends_epoch = false;  // an epoch is complete after this update (its last one under drop)
 };
 
 struct PlanOptions {
   std::uint64_t samples = 0;    // N
-  std::uint64_t minibatch = 0;  // b
+  std::uint64_t minibatch = 0;  // b, where the trace's rows have none of their own
   TraceEnd trace_end = TraceEnd::error;
   EpochEnd epoch_end = EpochEnd::drop;
   std::optional<std::uint64_t> epochs = {};   // end after so many epochs
@@ -72,8 +77,8 @@ struct PlanOptions {
 class TracePlan {
  public:
   // Walks the whole plan once, so that a trace that cannot serve is refused before training: throws
-  // ContentError naming row and cause (trace ends early, row larger than an epoch), or
-  // std::invalid_argument (minibatch larger than the data set, 0).
+  // ContentError naming row and cause (trace ends early, row larger than an epoch, or in another
+  // epoch than it says), or std::invalid_argument (minibatch larger than the data set, 0).
   TracePlan(BatchTrace trace, PlanOptions options);
 
   // The update that begins at `cursor`, or nothing if the run ends there.
@@ -87,14 +92,18 @@ class TracePlan {
   std::optional<std::uint64_t> total_updates() const noexcept { return total_updates_; }
   std::optional<std::uint64_t> total_samples() const noexcept { return total_samples_; }
   std::uint64_t minibatches_per_epoch() const noexcept;  // floor(N/b), as the reference counts
-  std::uint64_t epoch_samples() const noexcept;          // floor(N/b)*b under drop, N under carry
+  // floor(N/b)*b under drop, N under carry or where rows have minibatches of their own.
+  std::uint64_t epoch_samples() const noexcept;
   // Of any one update; an upper bound where the run has no known end.
   std::uint64_t most_minibatches() const noexcept { return most_minibatches_; }
+  std::uint64_t largest_minibatch() const noexcept;  // samples; no minibatch has more
 
   const BatchTrace& trace() const noexcept { return trace_; }
   const PlanOptions& options() const noexcept { return options_; }
 
  private:
+  std::uint64_t minibatch_of(std::uint64_t row) const;
+
   BatchTrace trace_;
   PlanOptions options_;
   std::optional<std::uint64_t> total_updates_;

@@ -76,6 +76,10 @@ std::string trace_digest(const data::BatchTrace& trace) {
     const std::uint64_t batch = trace.batch_size(row);
     hash.add(std::as_bytes(std::span(&batch, 1)));
   }
+  if (trace.is_sparse() || trace.has_minibatches()) {
+    const std::string rows = trace.as_csv();
+    hash.add(std::as_bytes(std::span(rows)));
+  }
   return hash.hexadecimal();
 }
 

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <span>
-#include <sstream>
 #include <utility>
 
 #include "data/errors.hpp"
@@ -25,15 +24,6 @@ bool holds_a_run(const fs::path& directory) {
 
 void commit_text(const fs::path& file, const std::string& text) {
   commit_file(file, std::as_bytes(std::span<const char>(text)));
-}
-
-std::string rows_of(const data::BatchTrace& trace) {
-  std::ostringstream csv;
-  csv << "step,batchsize\n";
-  for (std::uint64_t row = 0; row < trace.rows(); ++row) {
-    csv << row << ',' << trace.batch_size(row) << '\n';
-  }
-  return csv.str();
 }
 
 // The newest good checkpoint, or nothing where there is none at all.
@@ -126,7 +116,7 @@ void RunDirectory::keep_updates_without_checkpoints() const {
 void RunDirectory::record(const std::string& configuration, const data::BatchTrace& trace) {
   has_begun_ = true;
   commit_text(path_ / "config.ini", configuration);
-  if (!trace.is_endless()) commit_text(path_ / "trace.csv", rows_of(trace));
+  if (!trace.is_constant()) commit_text(path_ / "trace.csv", trace.as_csv());
 }
 
 OpenedRun open_run(const collectives::Communicator& world, const fs::path& path, OutputMode mode,

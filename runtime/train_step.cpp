@@ -31,7 +31,7 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       optimizer_(optimizer),
       options_(std::move(options)),
       slice_update_(optimizer.inner(), sync, replica.shared()),
-      share_(options_.assignment, topology.all().rank(), topology.all().size(), options_.minibatch),
+      share_(options_.assignment, topology.all().rank(), topology.all().size()),
       timer_(options_.clock) {}
 
 StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
@@ -55,7 +55,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   sync_.barrier();
   replica_.use_new_weights();
 
-  take_times(report);
+  take_times(update, report);
   take_audits(update, report);
   report.request = sync_.request();
   report.epochs_done =
@@ -145,7 +145,7 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
     const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
     beat(update, Phase::accumulating);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit}, sync_.gradient());
-    timer_.take(minibatch.size == options_.minibatch);
+    timer_.take(minibatch.size == update.minibatch);
   }
 }
 
@@ -160,10 +160,10 @@ void TrainStep::beat(const data::PlannedUpdate& update, Phase phase) const {
 }
 
 // The first update also starts the kernels: it tells nothing of the ranks' speeds.
-void TrainStep::take_times(StepReport& report) {
+void TrainStep::take_times(const data::PlannedUpdate& update, StepReport& report) {
   report.rank_times = rank_times(sync_.notes());
   report.imbalance = imbalance(report.rank_times);
-  if (has_begun_) share_.learn(report.rank_times);
+  if (has_begun_) share_.learn(report.rank_times, update.minibatch);
   has_begun_ = true;
 }
 

@@ -25,7 +25,6 @@ class TrainStep {
  public:
   struct Options {
     data::Assignment assignment = data::Assignment::blocked;
-    std::uint64_t minibatch = 0;      // samples of one that is not short
     std::uint64_t epoch_samples = 0;  // samples that an epoch gives, to tell the position in it
     std::vector<std::string> shadow_rules =
         {};                          // rules whose rate is reported beside the chosen one
@@ -62,7 +61,7 @@ class TrainStep {
   optim::UpdateSums sum(const data::PlannedUpdate& update, std::uint64_t request);
   StepReport apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums);
   optim::Position position_of(const data::PlannedUpdate& update) const;
-  void take_times(StepReport& report);
+  void take_times(const data::PlannedUpdate& update, StepReport& report);
   void take_audits(const data::PlannedUpdate& update, StepReport& report);
 
   Replica& replica_;

@@ -53,7 +53,7 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
   replica_ = std::make_unique<Replica>(topology_, std::move(model_),
                                        optimizer_->inner().state_names(), options_.seed);
   loader_ = std::make_unique<data::Prefetcher>(source_.train, options_.order, options_.seed,
-                                               options_.minibatch);
+                                               plan_->largest_minibatch());
   const nn::Layout& layout = replica_->layout();
   sync_ = std::make_unique<optim::GradientSync>(
       topology_, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
@@ -61,9 +61,8 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
   sync_->reserve(plan_->most_minibatches());
   step_ = std::make_unique<TrainStep>(
       topology_, *replica_, *loader_, *sync_, *optimizer_,
-      TrainStep::Options{options_.assignment, options_.minibatch, plan_->epoch_samples(),
-                         options_.shadow_rules, options_.skips_nonfinite, &heartbeat_,
-                         options_.substep_clock});
+      TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules,
+                         options_.skips_nonfinite, &heartbeat_, options_.substep_clock});
   if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test);
   if (opened.resume) go_on_from(*opened.resume);
 }

@@ -3,13 +3,8 @@
 
 namespace rubato::runtime {
 
-WorkShare::WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks,
-                     std::uint64_t whole_minibatch)
-    : assignment_(assignment),
-      rank_(rank),
-      ranks_(ranks),
-      whole_minibatch_(whole_minibatch),
-      speeds_(ranks) {}
+WorkShare::WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks)
+    : assignment_(assignment), rank_(rank), ranks_(ranks), speeds_(ranks) {}
 
 std::vector<std::size_t> WorkShare::of(const data::PlannedUpdate& update) {
   if (assignment_ != data::Assignment::balanced || !speeds_.are_known()) {
@@ -17,7 +12,7 @@ std::vector<std::size_t> WorkShare::of(const data::PlannedUpdate& update) {
   }
   std::vector<double> work;
   for (const data::Minibatch& minibatch : update.minibatches) {
-    work.push_back(static_cast<double>(minibatch.size) / static_cast<double>(whole_minibatch_));
+    work.push_back(static_cast<double>(minibatch.size) / static_cast<double>(update.minibatch));
   }
   const std::vector<std::size_t> owners = speeds_.assign(work);
   std::vector<std::size_t> mine;
@@ -27,8 +22,12 @@ std::vector<std::size_t> WorkShare::of(const data::PlannedUpdate& update) {
   return mine;
 }
 
-void WorkShare::learn(std::span<const RankTime> times) {
-  if (assignment_ == data::Assignment::balanced) speeds_.learn(times);
+// Minibatches may change their size, so ranks are compared by the time that a sample takes.
+void WorkShare::learn(std::span<const RankTime> times, std::uint64_t minibatch) {
+  if (assignment_ != data::Assignment::balanced) return;
+  std::vector<RankTime> of_samples(times.begin(), times.end());
+  for (RankTime& time : of_samples) time.whole_seconds /= static_cast<double>(minibatch);
+  speeds_.learn(of_samples);
 }
 
 }  // namespace rubato::runtime

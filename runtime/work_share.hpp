@@ -15,22 +15,19 @@ namespace rubato::runtime {
 
 class WorkShare {
  public:
-  // `whole_minibatch`: the samples of one that is not short.
-  WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks,
-            std::uint64_t whole_minibatch);
+  WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks);
 
   // Offsets into update.minibatches, ascending. To be asked once for each update, on all ranks in
   // the same order.
   std::vector<std::size_t> of(const data::PlannedUpdate& update);
 
-  // What an update has told: the same times on all ranks.
-  void learn(std::span<const RankTime> times);
+  // What an update with whole minibatches of so many samples has told: the same times on all ranks.
+  void learn(std::span<const RankTime> times, std::uint64_t minibatch);
 
  private:
   data::Assignment assignment_;
   std::size_t rank_;
   std::size_t ranks_;
-  std::uint64_t whole_minibatch_;
   RankSpeeds speeds_;
 };
 

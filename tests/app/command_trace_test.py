@@ -23,6 +23,15 @@ class Show(CommandTest):
         self.assertEqual(shown, {"file": str(trace), "rows": 3, "samples": 192, "smallest": 32,
                                  "largest": 96, "mean": 64.0, "batch_sizes": [64, 96, 32]})
 
+    def test_rows_of_a_sparse_trace_hold_until_the_next_one(self):
+        trace = self.write("t.csv", "update,batchsize,minibatch,epoch\n0,64,32,0\n9,96,48,2\n")
+        shown = self.succeed("trace", "show", trace, "--format", "json").json()
+        self.assertEqual(shown, {"file": str(trace), "rows": 2, "smallest": 64, "largest": 96,
+                                 "batch_sizes": [64, 96], "updates": [0, 9],
+                                 "minibatches": [32, 48], "epochs": [0, 2]})
+        self.assertIn("2 rows, each of which holds until the next one's update; the last one "
+                      "begins at update 9\n", self.succeed("trace", "show", trace).output)
+
     def test_the_chart_rises_with_the_batch_size(self):
         shown = self.succeed("trace", "show", self.write_trace([32] * 30 + [512] * 30)).output
         bars = [line.split("|")[1] for line in shown.splitlines() if "|" in line]
@@ -43,6 +52,15 @@ class Check(CommandTest):
             [(0, 2, 40, True), (2, 5, 8, True), (5, 6, 160, False)])
         text = self.succeed("trace", "check", trace, "--samples", 200).output
         self.assertRegex(text, r"ok: .*trace.csv serves 6 updates on 200 samples\n$")
+
+    def test_a_sparse_trace_serves_as_long_as_one_wishes(self):
+        trace = self.write("t.csv", "update,batchsize,epoch\n0,64,0\n2,50,1\n")
+        checked = self.succeed("trace", "check", trace, "--samples", 200, "--epochs", 3, "--format",
+                               "json").json()
+        self.assertEqual([(e["trace_begin"], e["trace_end"]) for e in checked["epochs"]],
+                         [(0, 2), (2, 5), (5, 8)])
+        self.refuse(64, ["the plan has no end: give --epochs N or --updates N"], "trace", "check",
+                    trace, "--samples", 200)
 
     def test_the_traces_of_the_examples_serve_digits(self):
         traces = sorted(path.name for path in TRACES.glob("*.csv"))

@@ -42,6 +42,16 @@ TEST(PlanJson, WritesOneDocument) {
             "\"samples_left_over\":1}]}\n");
 }
 
+TEST(PlanJson, TellsTheMinibatchOfAStepWhereRowsHaveTheirOwn) {
+  PlanFacts own = facts;
+  own.rows_have_minibatches = true;
+  std::ostringstream out;
+  PlanJson json(out, own, {});
+  json.begin_epoch(0, 0);
+  json.visit({.batch_size = 5, .minibatch = 3, .minibatches = minibatches, .ranks = {{3, 4}, {}}});
+  EXPECT_NE(out.str().find("\"batch_size\":5,\"minibatch\":3,\"begin\":9"), std::string::npos);
+}
+
 TEST(PlanJson, MarksTheTwoSidesOfACut) {
   EXPECT_NE(document({}, true).find("[[3,4],[]],\"carried_from\":true,\"carries_on\":true}"),
             std::string::npos);

@@ -33,6 +33,19 @@ TEST(PlanTable, PutsEqualStepsOnOneLine) {
   EXPECT_THAT(text, HasSubstr("in all 4 updates, 100 samples\n"));
 }
 
+TEST(PlanTable, NamesMinibatchesWhereRowsHaveTheirOwn) {
+  const data::TracePlan plan(data::BatchTrace::sparse({{0, 30, 10}, {2, 33, 7}}),
+                             {.samples = 100, .minibatch = 10, .epochs = 1});
+  std::ostringstream out;
+  PlanTable table(out, {.samples = 100, .rows_have_minibatches = true, .ranks = 1});
+  walk(plan, data::Assignment::blocked, 1, table);
+  table.finish();
+  EXPECT_THAT(out.str(), HasSubstr("100 samples, minibatches as the trace says, 1 rank\n"));
+  EXPECT_THAT(out.str(), HasSubstr("         0-1          30             3  3  (of 10 samples)\n"));
+  EXPECT_THAT(out.str(), HasSubstr("  5  (of 7 samples)  (last one: 5 samples)\n"));
+  EXPECT_THAT(out.str(), HasSubstr("left over: 1 minibatch, 7 samples\n"));
+}
+
 TEST(PlanTable, SaysHowWellTheRanksAreBalanced) {
   // Two updates of 3 minibatches: 2 + 2 of the busiest rank, 6 / 2 evenly.
   EXPECT_THAT(table_of(2, {30, 30}),

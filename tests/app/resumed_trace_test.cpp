@@ -43,6 +43,27 @@ TEST_F(ResumedTrace, MayBeWrittenOtherwise) {
   EXPECT_EQ(refusal("8\n# a comment\n 16\n", "8\n16\n"), "");
 }
 
+TEST_F(ResumedTrace, IsComparedWithItsMinibatchesAndUpdates) {
+  const auto file = [this](const char* name, const std::string& text) {
+    std::ofstream(directory_.path() / name) << text;
+    return directory_.path() / name;
+  };
+  const std::string header = "update,batchsize,minibatch\n0,8,4\n";
+  const auto refused = [&](const std::string& row) -> std::string {
+    try {
+      require_same_trace(file("now.csv", header + row), file("then.csv", header + "9,8,2\n"));
+    } catch (const data::ContentError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(refused("9,8,2\n"), "");
+  EXPECT_NE(refused("7,8,2\n").find("batch 8 in minibatches of 2 from update 7 on"),
+            std::string::npos);
+  EXPECT_NE(refused("9,8,4\n").find("batch 8 in minibatches of 4 from update 9 on"),
+            std::string::npos);
+}
+
 TEST_F(ResumedTrace, IsNotJudgedByADamagedCopy) { EXPECT_EQ(refusal("8\n16\n", "8\n1x\n"), ""); }
 
 TEST_F(ResumedTrace, IsRefusedByTheFirstRowThatDiffers) {

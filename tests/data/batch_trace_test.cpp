@@ -138,5 +138,38 @@ TEST(BatchTrace, ConstantHasNoEnd) {
   EXPECT_EQ(trace.where(7), "constant batch size");
 }
 
+TEST(BatchTrace, SparseHoldsWhatTheRowsSay) {
+  const std::vector<TraceRow> rows{{0, 8, 4, 0}, {5, 16, 8, 1}, {6, 8, 8, 1}};
+  const BatchTrace trace = BatchTrace::sparse(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(trace.row(i), rows[i]);
+  EXPECT_EQ(trace.row_of(0), 0U);
+  EXPECT_EQ(trace.row_of(4), 0U);
+  EXPECT_EQ(trace.row_of(5), 1U);
+  EXPECT_EQ(trace.row_of(6), 2U);
+  EXPECT_EQ(trace.row_of(1'000'000), 2U);
+}
+
+TEST(BatchTrace, SparseRefusesRowsThatNoFileCouldHold) {
+  const auto refused = [](std::vector<TraceRow> rows) {
+    return !thrown_message<std::invalid_argument>([&] { BatchTrace::sparse(rows); }).empty();
+  };
+  EXPECT_TRUE(refused({}));
+  EXPECT_TRUE(refused({{1, 8}}));
+  EXPECT_TRUE(refused({{0, 8}, {0, 8}}));
+  EXPECT_TRUE(refused({{0, 0}}));
+  EXPECT_TRUE(refused({{0, 8, 4}, {1, 8}}));
+  EXPECT_TRUE(refused({{0, 8, 4, 0}, {1, 8, 4}}));
+  EXPECT_TRUE(refused({{0, 8, 4, 1}, {1, 8, 4, 0}}));
+  EXPECT_TRUE(refused({{0, 8, std::uint64_t{1} << 31U}}));
+}
+
+TEST(BatchTrace, ReadsBackWhatItWrites) {
+  for (const char* text :
+       {"step,batchsize\n0,64\n1,7\n", "step,batchsize,minibatch\n0,64,8\n",
+        "update,batchsize\n0,64\n9,7\n", "update,batchsize,minibatch,epoch\n0,64,8,0\n9,7,3,2\n"}) {
+    EXPECT_EQ(BatchTrace::from_csv_text(text, "t.csv").as_csv(), text);
+  }
+}
+
 }  // namespace
 }  // namespace rubato::data

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,28 @@ TEST_F(PromiseTest, ForConvolutionsBatchNormAndDropout) {
       options.rule = "adascale";
       options.updates = 6;
       expect_same_result(options, std::string(model) + ", " + backend);
+    }
+  }
+}
+
+// Rows that hold for many updates, end epochs early and change the minibatch in their middle.
+TEST_F(PromiseTest, ForMinibatchesThatChange) {
+  if (world.rank() == 0) {
+    std::ofstream(directory / "sparse.csv")
+        << "update,batchsize,minibatch,epoch\n0,40,8,0\n3,44,11,0\n5,9,4,1\n12,64,5,1\n";
+  }
+  world.barrier();
+  for (const auto epoch_end : {data::EpochEnd::drop, data::EpochEnd::carry}) {
+    for (const auto assignment : {data::Assignment::strided, data::Assignment::balanced}) {
+      RunOptions options = uneven_run();
+      options.data.spec = "synthetic:samples=240,shape=1x28x28,classes=4";
+      options.model = "mnist-tutorial";
+      options.trace_file = directory / "sparse.csv";
+      options.epochs = 2;
+      options.epoch_end = epoch_end;
+      options.assignment = assignment;
+      options.rule = "adascale";
+      expect_same_result(options, to_string(epoch_end) + ", " + to_string(assignment));
     }
   }
 }

@@ -75,6 +75,7 @@ TEST_F(RunContextTest, ACheckpointKnowsItsTraceByTheBatchSizes) {
   EXPECT_TRUE(is_trace_of(checkpoint, trace));
   EXPECT_FALSE(is_trace_of(checkpoint, data::BatchTrace::from_rows({8, 17})));
   EXPECT_FALSE(is_trace_of({}, trace));
+  EXPECT_FALSE(is_trace_of(checkpoint, data::BatchTrace::sparse({{0, 8}, {1, 16}})));
 }
 
 // What refuses a run of identity `now` from a checkpoint of identity `then`; empty if nothing does.

@@ -63,6 +63,12 @@ TEST_F(RunDirectoryTest, RecordsOptionsAndTraceAndIsEmptiedForARunFromTheBeginni
   std::ifstream trace(path / "trace.csv");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(trace), {}), "step,batchsize\n0,8\n1,16\n");
   EXPECT_THROW(RunDirectory(path, OutputMode::fresh), OutputError);
+  {
+    RunDirectory sparse(path, OutputMode::overwrite);
+    sparse.record("", data::BatchTrace::sparse({{0, 8}, {5, 16}}));
+  }
+  std::ifstream rows(path / "trace.csv");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(rows), {}), "update,batchsize\n0,8\n5,16\n");
   RunDirectory again(path, OutputMode::overwrite);
   again.begin_anew();
   again.record("seed = 2\n", data::BatchTrace::constant(8));

@@ -92,11 +92,10 @@ class TrainStepTest : public ::testing::Test {
     sync = std::make_unique<optim::GradientSync>(
         topology, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
         optim::SumKind::exact, collectives::AllreduceAlgorithm::automatic);
-    step = std::make_unique<TrainStep>(topology, *replica, *loader, *sync, *optimizer,
-                                       TrainStep::Options{.assignment = assignment,
-                                                          .minibatch = minibatch,
-                                                          .epoch_samples = 100,
-                                                          .skips_nonfinite = skips_nonfinite});
+    step = std::make_unique<TrainStep>(
+        topology, *replica, *loader, *sync, *optimizer,
+        TrainStep::Options{
+            .assignment = assignment, .epoch_samples = 100, .skips_nonfinite = skips_nonfinite});
   }
 
   collectives::Communicator world = collectives::Communicator::world();

@@ -8,12 +8,13 @@
 namespace rubato::runtime {
 namespace {
 
-constexpr std::uint64_t whole = 10;
+constexpr std::uint64_t size = 10;  // of a minibatch
 using Slots = std::vector<std::size_t>;
 
 // The last one is short.
-data::PlannedUpdate update_of(std::size_t minibatches) {
+data::PlannedUpdate update_of(std::size_t minibatches, std::uint64_t whole = 10) {
   data::PlannedUpdate update;
+  update.minibatch = whole;
   update.minibatches.resize(minibatches);
   for (data::Minibatch& minibatch : update.minibatches) minibatch.size = whole;
   update.minibatches.back().size = 1;
@@ -23,7 +24,7 @@ data::PlannedUpdate update_of(std::size_t minibatches) {
 std::vector<WorkShare> shares_of(data::Assignment assignment, std::size_t ranks) {
   std::vector<WorkShare> shares;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    shares.emplace_back(assignment, rank, ranks, whole);
+    shares.emplace_back(assignment, rank, ranks);
   }
   return shares;
 }
@@ -32,7 +33,7 @@ TEST(WorkShare, FixedAssignmentsIgnoreSpeeds) {
   for (const auto assignment : {data::Assignment::blocked, data::Assignment::strided}) {
     auto shares = shares_of(assignment, 2);
     const std::vector<RankTime> times{{1, 1, 1}, {9, 9, 1}};
-    for (int i = 0; i < 5; ++i) shares[1].learn(times);
+    for (int i = 0; i < 5; ++i) shares[1].learn(times, size);
     EXPECT_EQ(shares[1].of(update_of(5)), data::substeps_of(assignment, 1, 2, 5));
   }
 }
@@ -43,11 +44,22 @@ TEST(WorkShare, BalancedBeginsAsBlockedAndFollowsTheSpeeds) {
   EXPECT_EQ(shares[1].of(update_of(7)), (Slots{4, 5, 6}));
   const std::vector<RankTime> times{{4, 4, 4}, {6, 6, 3}};  // the second takes twice as long
   for (int i = 0; i < 3; ++i) {
-    for (WorkShare& share : shares) share.learn(times);
+    for (WorkShare& share : shares) share.learn(times, size);
   }
   EXPECT_EQ(shares[0].of(update_of(7)), (Slots{0, 1, 2, 3, 6}));  // 4.1 s and 4 s
   EXPECT_EQ(shares[1].of(update_of(7)), (Slots{4, 5}));
   EXPECT_EQ(shares[0].of(update_of(10)), (Slots{0, 1, 2, 3, 4, 5, 9}));  // 6.1 s and 6 s
+}
+
+// Twice the samples in twice the time: the ranks are as fast as they were.
+TEST(WorkShare, SpeedsAreOfSamplesNotOfMinibatches) {
+  WorkShare share(data::Assignment::balanced, 0, 2);
+  const std::vector<RankTime> before{{4, 4, 4}, {6, 6, 3}};
+  for (int i = 0; i < 5; ++i) share.learn(before, size);
+  const Slots mine = share.of(update_of(7));
+  const std::vector<RankTime> only_the_slow_one{{0, 0, 0}, {8, 8, 2}};
+  for (int i = 0; i < 5; ++i) share.learn(only_the_slow_one, 2 * size);
+  EXPECT_EQ(share.of(update_of(7, 2 * size)), mine);
 }
 
 TEST(WorkShare, EveryMinibatchHasOneRank) {
@@ -67,7 +79,7 @@ TEST(WorkShare, EveryMinibatchHasOneRank) {
           times.push_back({seconds, seconds, count});
         }
         EXPECT_EQ(owners, std::vector<int>(minibatches, 1));
-        for (WorkShare& share : shares) share.learn(times);
+        for (WorkShare& share : shares) share.learn(times, size);
       }
     }
   }
