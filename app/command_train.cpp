@@ -14,6 +14,7 @@
 #include "app/job_processes.hpp"
 #include "app/options.hpp"
 #include "app/progress_line.hpp"
+#include "app/replayed_run.hpp"
 #include "app/resumed_trace.hpp"
 #include "app/run_from_options.hpp"
 #include "app/train_options.hpp"
@@ -72,10 +73,10 @@ struct Prepared {
 };
 
 // The run's own options beneath those given, which may change its end, but not its course.
-void go_on(const OptionTable& table, int argc, char** argv, Prepared& prepared) {
+void go_on(const OptionTable& table, const std::vector<std::string>& words, Prepared& prepared) {
   const runtime::ResumePoint& point = *prepared.opened.resume;
   const std::string before = runtime::configuration_of(point.checkpoint);
-  prepared.options = table.parse(argc, argv, 2, before);
+  prepared.options = table.parse(words, before);
   table.require_unchanged(*prepared.options, before);
   prepared.run = run_from(*prepared.options);
   const auto schedule = run_from(table.parse(std::vector<std::string>(), before)).schedule;
@@ -105,10 +106,12 @@ void require_beginning(const Options& options) {
 Prepared prepare(const collectives::Communicator& world, const OptionTable& table, int argc,
                  char** argv) {
   Prepared prepared;
+  std::vector<std::string> words(argv + 2, argv + argc);
   collectives::agree(
       world,
       [&] {
-        prepared.options = table.parse(argc, argv);
+        words = with_replay_written_out(table, std::move(words));
+        prepared.options = table.parse(words);
         if (!prepared.options->flag("resume")) prepared.run = run_from(*prepared.options);
       },
       explain);
@@ -124,7 +127,7 @@ Prepared prepare(const collectives::Communicator& world, const OptionTable& tabl
       world,
       [&] {
         if (prepared.opened.resume) {
-          go_on(table, argc, argv, prepared);
+          go_on(table, words, prepared);
         } else {
           require_beginning(*prepared.options);
           prepared.run = run_from(*prepared.options);

@@ -5,10 +5,12 @@
 #include <exception>
 #include <filesystem>
 
+#include "app/adaptive_option.hpp"
 #include "app/failure.hpp"
 #include "app/job_options.hpp"
 #include "app/train_options.hpp"
 #include "data/file_bytes.hpp"
+#include "runtime/batch_advisor.hpp"
 
 namespace rubato::app {
 namespace {
@@ -83,7 +85,9 @@ std::string notes() {
   return "TRAIN OPTIONS are those of `rubato train`, with --out DIR. The run goes on from DIR's\n"
          "newest checkpoint whenever it is started, on any number of ranks, to the same result.\n"
          "\nranks = floor(devices * MAX / the trace's largest number); of a capacity file, the"
-         " devices,\nat most MAX. Fewer than MIN: the run pauses until they are back.\n"
+         " devices,\nat most MAX. Fewer than MIN: the run pauses until they are back. With "
+         "--adaptive"
+         " the run gets the\nlargest number of ranks, up to that, on which its bounds can be met.\n"
          "\nSIGTERM, SIGINT, SIGHUP, SIGUSR1 or SIGUSR2 stop the run after the update it is in, "
          "with"
          " a\ncheckpoint and exit code 75 (the training's --preempt-exit-code); a second SIGINT"
@@ -92,19 +96,25 @@ std::string notes() {
          " twice at the same update,\nare not worth a restart: they are passed on.";
 }
 
-// The code that the training ends with when it is stopped: said now, or in the run it goes on with.
-int stopped_code(const LaunchWords& words) {
-  const auto code = [&](const std::string& recorded) {
-    return static_cast<int>(
-        train_table().parse(words.train, recorded).integer("preempt-exit-code"));
-  };
+// The training's options: said now, or in the run it goes on with.
+Options training_options(const LaunchWords& words) {
   try {
     const auto config = data::read_file(std::filesystem::path(words.directory) / "config.ini",
                                         most_configuration_bytes);
-    return code(std::string(data::as_text(config)));
+    return train_table().parse(words.train, std::string(data::as_text(config)));
   } catch (const std::exception&) {  // a run reads its checkpoint: no matter what this file holds
-    return code("");
+    return train_table().parse(words.train);
   }
+}
+
+// Batch sizes that the run chooses may leave no room for some numbers of ranks.
+void use_ranks_within(const optim::BatchLimits& limits, LaunchPlan& plan) {
+  plan.usable_ranks = [limits](std::uint64_t ranks) {
+    return runtime::most_ranks_within(limits, ranks);
+  };
+  if (plan.usable_ranks(plan.limits.most) >= plan.limits.least) return;
+  runtime::initial_batch(limits, plan.limits.least);  // says what is wrong
+  throw UsageError("--ranks: the bounds of --adaptive cannot be met on so few ranks");
 }
 
 // The training goes on with what its checkpoint holds, but ends with the code that is expected
@@ -162,7 +172,8 @@ LaunchWords split_launch_words(const std::vector<std::string>& words) {
 LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
                        const std::string& program) {
   const auto ranks = options.text_if("ranks");
-  const int code = stopped_code(words);
+  const Options training = training_options(words);
+  const int code = static_cast<int>(training.integer("preempt-exit-code"));
   LaunchPlan plan{
       .directory = words.directory,
       .launcher = launcher_words(options),
@@ -174,6 +185,7 @@ LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
       .backoff_seconds = options.number("backoff"),
       .stopped_code = code};
   require_room_for(plan.limits.most, "--ranks", plan.launcher);
+  if (const auto limits = batch_limits(training)) use_ranks_within(*limits, plan);
   return plan;
 }
 

@@ -212,9 +212,15 @@ void OptionTable::settle_alternatives(Options& options) const {
       if (source > strongest) winner = &name;
       strongest = std::max(strongest, source);
     }
+    const auto is_member = [&set](const std::string& name) {
+      return std::find(set.begin(), set.end(), name) != set.end();
+    };
     for (auto& value : options.values_) {
-      const bool is_member = std::find(set.begin(), set.end(), value.option.name) != set.end();
-      if (is_member && value.source < strongest) value = {value.option, {}, ValueSource::none};
+      const bool is_loser = is_member(value.option.name);
+      const bool belongs_to_one = is_member(value.option.only_with.option) &&
+                                  value.option.only_with.option != *(winner ? winner : &set[0]);
+      if (value.source >= strongest || !(is_loser || belongs_to_one)) continue;
+      value = {value.option, {}, ValueSource::none};
     }
   }
 }
@@ -226,7 +232,13 @@ void OptionTable::settle_conditions(Options& options) const {
     const auto& [name, values] = value.option.only_with;
     if (name.empty()) continue;
     const auto& deciding = options.find(name);
-    if (std::find(values.begin(), values.end(), deciding.text) != values.end()) continue;
+    const bool is_met =
+        values.empty() ? !deciding.text.empty()
+                       : std::find(values.begin(), values.end(), deciding.text) != values.end();
+    if (is_met) continue;
+    if (values.empty() && value.source >= ValueSource::config_file) {
+      throw UsageError("--" + value.option.name + " needs --" + name);
+    }
     if (value.source >= std::max(deciding.source, ValueSource::config_file)) {
       throw UsageError("--" + value.option.name + " needs --" + name + " " +
                        joined(values, " or ") + ", but the run has --" + name + " " +

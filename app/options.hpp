@@ -21,8 +21,8 @@ enum class OptionRange { positive, not_negative };  // of integers and numbers
 
 // Another option, and the values of it with which an option has a meaning.
 struct Condition {
-  std::string option = {};  // empty: always
-  std::vector<std::string> values = {};
+  std::string option = {};               // empty: always
+  std::vector<std::string> values = {};  // empty: any
 };
 
 struct Option {

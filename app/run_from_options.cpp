@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/adaptive_option.hpp"
 #include "app/failure.hpp"
 #include "app/option_value.hpp"
 #include "app/spelling.hpp"
@@ -31,9 +32,10 @@ void require_task(const Options& options) {
     }
   }
   require_choice("model", kind_of(options.text("model")), nn::model_names());
-  if (!options.has_value("trace") && !options.has_value("batch-size")) {
-    throw UsageError("no batch size: give --trace FILE.csv or --batch-size N");
+  for (const char* name : {"trace", "batch-size", "adaptive"}) {
+    if (options.has_value(name)) return;
   }
+  throw UsageError("no batch size: give --trace FILE.csv, --batch-size N or --adaptive LIMITS");
 }
 
 // What would be ignored in silence otherwise.
@@ -124,6 +126,7 @@ void describe_batches(const Options& options, runtime::RunOptions& run) {
   run.trace_file = options.text_if("trace").value_or("");
   run.batch_size = options.integer_if("batch-size").value_or(0);
   run.minibatch = options.integer("minibatch");
+  if (const auto limits = batch_limits(options)) run.adaptive = {.limits = *limits};
   run.trace_end = data::trace_end(options.text("trace-end"));
   run.epoch_end = data::epoch_end(options.text("epoch-end"));
   run.epochs = options.integer_if("epochs");

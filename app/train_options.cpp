@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/adaptive_option.hpp"
 #include "app/learning_options.hpp"
 #include "app/plan_options.hpp"
 #include "collectives/allreduce.hpp"
@@ -219,6 +220,13 @@ std::string notes() {
 OptionTable train_table() {
   std::vector<Option> options = task_options();
   append(options, plan_options());
+  append(options, adaptive_options());
+  append(options, {{.name = "replay",
+                    .value_name = "DIR",
+                    .group = "Batch sizes",
+                    .description = "the run that DIR holds again: its options beneath those given,"
+                                   " and what it decided",
+                    .is_recorded = false}});
   append(options, {{.name = "until-progress",
                     .kind = OptionKind::number,
                     .value_name = "T",
@@ -231,6 +239,8 @@ OptionTable train_table() {
   append(options, output_options());
   append(options, checkpoint_options());
   auto alternatives = plan_alternatives();
+  for (const char* name : {"adaptive", "replay"}) alternatives.front().emplace_back(name);
+  alternatives.push_back({"config", "replay"});
   alternatives.push_back({"test-data", "test-every"});
   alternatives.push_back({"resume", "overwrite"});
   return {{.command = "train",

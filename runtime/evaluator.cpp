@@ -3,6 +3,7 @@
 #include "runtime/evaluator.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -49,6 +50,19 @@ Evaluator::Result Evaluator::evaluate(const collectives::Communicator& communica
     correct += sums[2 * batch + 1];
   }
   return {loss / static_cast<double>(samples), correct / static_cast<double>(samples)};
+}
+
+EvaluationReport Evaluator::report(const collectives::Communicator& communicator, nn::Model& model,
+                                   const Moving& moving) const {
+  const auto start = std::chrono::steady_clock::now();
+  const Result result = evaluate(communicator, model, moving);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  EvaluationReport report;
+  report.loss = result.loss;
+  report.accuracy = result.accuracy;
+  report.samples = test_set_->size();
+  report.seconds = passed.count();
+  return report;
 }
 
 }  // namespace rubato::runtime

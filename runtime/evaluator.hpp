@@ -10,6 +10,7 @@
 #include "collectives/communicator.hpp"
 #include "data/dataset.hpp"
 #include "nn/model.hpp"
+#include "runtime/step_report.hpp"
 
 namespace rubato::runtime {
 
@@ -28,7 +29,9 @@ class Evaluator {
   using Moving = std::function<void(bool waits)>;
   Result evaluate(const collectives::Communicator& communicator, nn::Model& model,
                   const Moving& moving = {}) const;
-  std::uint64_t samples() const { return test_set_->size(); }
+  // The same as a report; what it says of the position is the caller's to fill in.
+  EvaluationReport report(const collectives::Communicator& communicator, nn::Model& model,
+                          const Moving& moving = {}) const;
 
  private:
   std::shared_ptr<const data::Dataset> test_set_;

@@ -78,6 +78,7 @@ void MetricsFile::update(const StepReport& report) {
             {"update", report.update},
             {"epoch", report.epoch},
             {"batch_size", report.batch_size},
+            {"minibatch", report.minibatch},
             {"substeps", report.substeps},
             {"samples", report.samples},
             {"lr", report.learning_rate},
@@ -92,6 +93,8 @@ void MetricsFile::update(const StepReport& report) {
             {"seconds", report.seconds},
             {"imbalance", report.imbalance},
             {"audit", hexadecimal(report.audit)}};
+  if (report.goodput > 0) line["goodput"] = report.goodput;
+  if (report.predicted_goodput > 0) line["predicted_goodput"] = report.predicted_goodput;
   if (!report.skipped.empty()) line["skipped"] = report.skipped;
   if (report.was_repeated) line["repeated"] = true;
   for (const ShadowRate& shadow : report.shadow_rates) line["shadow_lr"][shadow.rule] = shadow.rate;
@@ -102,6 +105,24 @@ void MetricsFile::update(const StepReport& report) {
                            {"samples", epoch.samples},
                            {"audit", hexadecimal(epoch.digest)}}));
   }
+}
+
+void MetricsFile::decision(const DecisionReport& report) {
+  const BatchDecision& decision = report.decision;
+  lines_.append(text_of({{"type", "decision"},
+                         {"update", decision.update},
+                         {"epoch", decision.epoch},
+                         {"changes", report.changes},
+                         {"batch_size", decision.configuration.batch},
+                         {"minibatch", decision.configuration.minibatch},
+                         {"substeps_of_a_rank", decision.configuration.substeps},
+                         {"hosts", decision.hosts},
+                         {"ranks", decision.ranks},
+                         {"predicted_goodput", decision.predicted_goodput},
+                         {"current_goodput", decision.current_goodput},
+                         {"noise_scale", decision.noise_scale},
+                         {"seconds", report.seconds},
+                         {"reason", decision.reason}}));
 }
 
 void MetricsFile::evaluation(const EvaluationReport& report) {

@@ -30,6 +30,7 @@ class MetricsFile final : public RunLog {
 
   void begin(const RunFacts& facts) override;
   void update(const StepReport& report) override;
+  void decision(const DecisionReport& report) override;
   void evaluation(const EvaluationReport& report) override;
   void checkpoint(const CheckpointReport& report) override;
   void warning(const std::string& sentence) override;

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::string_view context_begin = R"({"type":"context")";
 constexpr std::string_view update_begin = R"({"type":"update","update":)";
-constexpr std::array<std::string_view, 4> consequences{
-    R"({"type":"eval")", R"({"type":"epoch")", R"({"type":"checkpoint")", R"({"type":"warning")"};
+constexpr std::array<std::string_view, 5> consequences{
+    R"({"type":"eval")", R"({"type":"epoch")", R"({"type":"checkpoint")", R"({"type":"warning")",
+    R"({"type":"decision")"};
 constexpr std::size_t largest_line = 1U << 20U;
 
 // Whole lines, and where each ends in the file.

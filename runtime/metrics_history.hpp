@@ -13,10 +13,10 @@ struct MetricsHistory {
 };
 
 // The file's lines up to `update`: its own line and what directly follows from it (evaluation,
-// end of an epoch, checkpoint, warning). Update 0: the context alone. The file must begin with a
-// context and hold each update since (or since the one that the context resumed from) exactly once.
-// Reads the whole file up to there, at the disk's speed: lines are told apart by how they begin,
-// which is how MetricsFile writes them.
+// end of an epoch, decision, checkpoint, warning). Update 0: the context alone. The file must begin
+// with a context and hold each update since (or since the one that the context resumed from)
+// exactly once. Reads the whole file up to there, at the disk's speed: lines are told apart by how
+// they begin, which is how MetricsFile writes them.
 MetricsHistory metrics_history(const std::filesystem::path& file, std::uint64_t update);
 
 }  // namespace rubato::runtime

@@ -35,13 +35,16 @@ class RankSpeeds {
   // Precondition: are_known().
   std::vector<std::size_t> assign(std::span<const double> work);
 
+  // Of each rank, what it takes for a whole minibatch, in the unit of the times. Precondition:
+  // are_known().
+  std::vector<double> estimates() const;
+
  private:
   struct Rank {
     std::vector<double> recent;         // seconds for a whole minibatch, the latest last
     std::uint64_t idle_updates = 0;     // since it had one
     std::uint64_t updates_untried = 0;  // since it had one or was to be tried
   };
-  std::vector<double> estimates() const;
   // The rank to be tried, if any, when `owners` of the work are done after so many seconds.
   std::optional<std::size_t> candidate(std::span<const double> estimates,
                                        std::span<const std::size_t> owners,

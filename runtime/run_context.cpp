@@ -133,7 +133,7 @@ std::vector<ContextEntry> run_identity(const RunOptions& options, const data::Da
           {"the C library's mathematics", mathematics_digest()},
           {"the kernels", describe_kernels(options)},
           {"the model's layout", layout.description()},
-          {trace_entry, trace_digest(trace)},
+          {trace_entry, options.adaptive ? "chosen as the run goes on" : trace_digest(trace)},
           {"the training data", content_digest(source.train.get())},
           {"the test data", content_digest(source.test.get())}};
 }

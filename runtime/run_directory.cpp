@@ -97,7 +97,8 @@ void RunDirectory::begin_anew() {
       fs::remove_all(doomed);
     }
     keep_updates_without_checkpoints();
-    for (const char* name : {"metrics.jsonl", "trace.csv", "state.json"}) fs::remove(path_ / name);
+    for (const char* name : {"metrics.jsonl", "trace.csv", "decisions.csv", "state.json"})
+      fs::remove(path_ / name);
     fs::create_directory(path_ / "checkpoints");
   } catch (const fs::filesystem_error& error) {
     throw OutputError("cannot write in " + path_.string() + ": " + error.code().message());
@@ -113,9 +114,13 @@ void RunDirectory::keep_updates_without_checkpoints() const {
   fs::rename(metrics, metrics.string() + "." + std::to_string(number));
 }
 
-void RunDirectory::record(const std::string& configuration, const data::BatchTrace& trace) {
+void RunDirectory::record(const std::string& configuration) {
   has_begun_ = true;
   commit_text(path_ / "config.ini", configuration);
+}
+
+void RunDirectory::record(const std::string& configuration, const data::BatchTrace& trace) {
+  record(configuration);
   if (!trace.is_constant()) commit_text(path_ / "trace.csv", trace.as_csv());
 }
 

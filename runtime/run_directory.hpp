@@ -4,6 +4,7 @@
 //   run.lock        who is writing here
 //   config.ini      the options: rubato train --config DIR/config.ini --out NEW repeats the run
 //   trace.csv       the trace's rows, where there is a trace
+//   decisions.csv   what an adaptive run decided: a trace that repeats it
 //   state.json      where the run stands
 //   metrics.jsonl   what happened, a line each
 //   checkpoints/    ckpt-<update>.h5 and their checksums
@@ -36,7 +37,8 @@ class RunDirectory {
   // A run begins here, from its beginning: what the directory held is removed. (Where there was
   // something to go on with but its checkpoints, the metrics are kept as metrics.jsonl.1, .2, ...)
   void begin_anew();
-  // Its options, and its trace unless it is a constant batch. Throws WriteError.
+  // Its options; and its trace unless it is a constant batch. Throws WriteError.
+  void record(const std::string& configuration);
   void record(const std::string& configuration, const data::BatchTrace& trace);
   void touch() const noexcept { lock_->touch(); }  // shows other hosts that the run lives
 

@@ -1,25 +1,51 @@
-// The reference batch, where none is given, is that of the first update.
+// The reference batch, where none is given, is that of the first update; of an adaptive run, its
+// initial batch, which the first update may exceed.
 #include "runtime/run_inputs.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "data/errors.hpp"
 #include "nn/backend.hpp"
 #include "nn/model_zoo.hpp"
 #include "optim/scaling_rules.hpp"
+#include "runtime/batch_advisor.hpp"
 
 namespace rubato::runtime {
 
 namespace {
 
-data::BatchTrace open_trace(const RunOptions& options) {
+// No batch may be larger than an epoch where an epoch is not left until it is used up.
+optim::BatchLimits limits_for(const RunOptions& options, std::uint64_t samples) {
+  optim::BatchLimits limits = options.adaptive->limits;
+  if (options.epoch_end == data::EpochEnd::carry) return limits;
+  if (limits.initial_batch > samples) {
+    throw std::invalid_argument("--adaptive: the initial batch is " +
+                                std::to_string(limits.initial_batch) + ", expected at most the " +
+                                std::to_string(samples) +
+                                " samples of the data set; choose a smaller one, or --epoch-end "
+                                "carry");
+  }
+  const bool is_limited = limits.max_batch_size.has_value();
+  limits.max_batch_size = is_limited ? std::min(*limits.max_batch_size, samples) : samples;
+  return limits;
+}
+
+data::BatchTrace open_trace(const RunOptions& options,
+                            const std::optional<optim::BatchLimits>& limits, std::size_t ranks) {
+  if (limits) {
+    const optim::Configuration first = initial_batch(*limits, ranks);
+    return data::BatchTrace::sparse({{0, first.batch, first.minibatch, 0}});
+  }
   return options.trace_file.empty() ? data::BatchTrace::constant(options.batch_size)
                                     : data::BatchTrace::from_csv(options.trace_file);
 }
 
 // A constant batch that does not serve is a wrong option; a trace that does not, a wrong file.
-data::TracePlan make_plan(const RunOptions& options, std::uint64_t samples) {
+data::TracePlan make_plan(const RunOptions& options, data::BatchTrace trace,
+                          std::uint64_t samples) {
   const data::PlanOptions plan{.samples = samples,
                                .minibatch = options.minibatch,
                                .trace_end = options.trace_end,
@@ -27,7 +53,7 @@ data::TracePlan make_plan(const RunOptions& options, std::uint64_t samples) {
                                .epochs = options.epochs,
                                .updates = options.updates};
   try {
-    return data::TracePlan(open_trace(options), plan);
+    return data::TracePlan(std::move(trace), plan);
   } catch (const data::ContentError& error) {
     if (!options.trace_file.empty()) throw;
     throw std::invalid_argument(error.what());
@@ -36,12 +62,15 @@ data::TracePlan make_plan(const RunOptions& options, std::uint64_t samples) {
 
 }  // namespace
 
-RunInputs open_inputs(const RunOptions& options) {
+RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
   nn::check_arithmetic();
   const nn::Backend backend = nn::backend(options.backend);
   nn::select_kernels(backend, options.isa);
   data::DataSource source = data::open_data(options.data);
-  data::TracePlan plan = make_plan(options, source.train->size());
+  std::optional<optim::BatchLimits> limits;
+  if (options.adaptive) limits = limits_for(options, source.train->size());
+  data::TracePlan plan =
+      make_plan(options, open_trace(options, limits, ranks), source.train->size());
   if (!plan.total_updates() && !options.until_progress) {
     throw std::invalid_argument(
         "the run has no end: give --epochs, --updates or --until-progress, or a trace that ends");
@@ -49,12 +78,12 @@ RunInputs open_inputs(const RunOptions& options) {
   const data::SampleShape shape = source.train->shape();
   auto model = nn::make_model(options.model, {shape.height, shape.width, shape.channels},
                               source.train->classes(), backend);
-  const double reference =
-      options.reference_batch.value_or(static_cast<double>(plan.trace().batch_size(0)));
+  const std::uint64_t first = limits ? limits->initial_batch : plan.trace().batch_size(0);
+  const double reference = options.reference_batch.value_or(static_cast<double>(first));
   auto optimizer = optim::make_elastic_optimizer(
       options.rule, optim::make_optimizer<float>(options.optimizer),
       optim::LearningRateSchedule(options.schedule), optim::ElasticOptions{reference});
-  return {std::move(source), std::move(plan), std::move(model), std::move(optimizer)};
+  return {std::move(source), std::move(plan), std::move(model), std::move(optimizer), limits};
 }
 
 }  // namespace rubato::runtime

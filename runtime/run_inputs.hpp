@@ -16,10 +16,14 @@ struct RunInputs {
   data::TracePlan plan;
   std::unique_ptr<nn::Model> model;
   std::unique_ptr<optim::ElasticOptimizer> optimizer;
+  std::optional<optim::BatchLimits> limits = {};
 };
 
 // Selects the kernels, opens the files, checks that all of it goes together. Not collective. Throws
 // std::invalid_argument for an option, data::MissingFileError or data::ContentError for a file.
-RunInputs open_inputs(const RunOptions& options);
+//
+// Of an adaptive run, the plan begins with the batch for so many ranks, and `limits` are those that
+// its data set can serve.
+RunInputs open_inputs(const RunOptions& options, std::size_t ranks = 1);
 
 }  // namespace rubato::runtime

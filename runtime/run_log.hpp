@@ -54,6 +54,8 @@ class RunLog {
   virtual ~RunLog() = default;
   virtual void begin(const RunFacts& /*facts*/) {}
   virtual void update(const StepReport& report) = 0;
+  // An adaptive run considered its batch size, after the update last told.
+  virtual void decision(const DecisionReport& /*report*/) {}
   virtual void evaluation(const EvaluationReport& /*report*/) {}
   virtual void end(const RunEnd& /*end*/) {}
   virtual void checkpoint(const CheckpointReport& /*report*/) {}

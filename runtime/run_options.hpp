@@ -14,6 +14,7 @@
 #include "data/substep_plan.hpp"
 #include "data/trace_plan.hpp"
 #include "nn/backend.hpp"
+#include "optim/batch_candidates.hpp"
 #include "optim/gradient_accumulator.hpp"
 #include "optim/learning_rate_schedule.hpp"
 #include "optim/optimizer.hpp"
@@ -29,14 +30,21 @@ enum class OutputMode { fresh, overwrite, resume };
 // Without --checkpoint-every a checkpoint is due when the last one is so old.
 inline constexpr double checkpoint_seconds = 60;
 
+// Of a run that chooses its batch size (adaptive_batch.hpp).
+struct AdaptiveOptions {
+  optim::BatchLimits limits;
+  double budget = 0.01;  // of the updates' time, what deciding may cost
+};
+
 struct RunOptions {
   // The run: these decide the result, to the bit.
   data::DataOptions data;
   std::string model = "mlp:512,512";
   std::uint64_t seed = 42;
   data::OrderKind order = data::OrderKind::torch;
-  std::string trace_file;        // empty: a constant batch
-  std::uint64_t batch_size = 0;  // of the constant batch
+  std::string trace_file;                   // empty: a constant batch
+  std::uint64_t batch_size = 0;             // of the constant batch
+  std::optional<AdaptiveOptions> adaptive;  // instead of a trace or a constant batch
   std::uint64_t minibatch = 32;
   data::TraceEnd trace_end = data::TraceEnd::error;
   data::EpochEnd epoch_end = data::EpochEnd::drop;

@@ -51,9 +51,23 @@ RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::ve
     if (!metrics_->note().empty()) facts_.warnings.push_back(metrics_->note());
     last_submitted_ = facts_.first_update;
   }
-  directory_->record(options_.configuration, trace);
+  if (options_.adaptive) {
+    directory_->record(options_.configuration);
+  } else {
+    directory_->record(options_.configuration, trace);
+  }
+  open_decisions();
   logs_.push_back(metrics_.get());
-  writer_.emplace(store, [this] { metrics_->sync(); });
+  writer_.emplace(store, [this] {
+    metrics_->sync();
+    if (decisions_) decisions_->sync();
+  });
+}
+
+void RunOutput::open_decisions() {
+  if (record_.decisions.empty()) return;
+  decisions_ =
+      std::make_unique<DecisionsFile>(directory_->path() / "decisions.csv", record_.decisions);
 }
 
 void RunOutput::begin(const data::Cursor& cursor) {
@@ -72,6 +86,15 @@ void RunOutput::update(const StepReport& report) {
   if (seconds_since(last_touch_) < seconds_between_touches) return;
   directory_->touch();
   last_touch_ = Clock::now();
+}
+
+void RunOutput::decision(const DecisionReport& report) {
+  tell([&](RunLog& log) { log.decision(report); });
+  if (!decisions_) return;
+  if (report.changes) decisions_->append(line_of(report.decision));
+  if (const auto failure = decisions_->take_failure()) {
+    tell([&](RunLog& log) { log.warning(*failure); });
+  }
 }
 
 void RunOutput::evaluation(const EvaluationReport& report) {
@@ -109,6 +132,9 @@ void RunOutput::submit(const StateParts& parts) {
   checkpoint.identity = record_.identity;
   checkpoint.context = record_.context;
   checkpoint.context.push_back({"written", utc_time()});
+  if (record_.present) {
+    for (ContextEntry& entry : record_.present()) checkpoint.context.push_back(std::move(entry));
+  }
   writer_->submit(std::move(checkpoint));
   last_submitted_ = parts.cursor.update;
   last_stall_seconds_ = seconds_since(start);
@@ -138,6 +164,7 @@ void RunOutput::report_writes() {
 void RunOutput::end(const RunEnd& end, const data::Cursor& cursor) {
   tell([&](RunLog& log) { log.end(end); });
   if (directory_ == nullptr) return;
+  if (decisions_) decisions_->finish();
   write_state(end.was_stopped ? RunState::preempted : RunState::finished, cursor, end.reason,
               std::nullopt);
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/checkpoint_writer.hpp"
+#include "runtime/decisions_file.hpp"
 #include "runtime/metrics_file.hpp"
 #include "runtime/run_directory.hpp"
 #include "runtime/run_log.hpp"
@@ -28,6 +29,9 @@ class RunOutput {
   struct Record {  // what checkpoints hold besides the state
     std::vector<ContextEntry> identity;
     std::vector<ContextEntry> context;
+    // What changes as the run goes on; none: nothing.
+    std::function<std::vector<ContextEntry>()> present = {};
+    std::string decisions = {};  // of an adaptive run, so far (batch_decisions.hpp)
   };
 
   // Begins the run's files, or goes on with those up to facts.first_update. Throws OutputError,
@@ -38,6 +42,7 @@ class RunOutput {
   void begin(const data::Cursor& cursor);
   void update(const StepReport& report);
   void evaluation(const EvaluationReport& report);
+  void decision(const DecisionReport& report);
 
   bool is_checkpoint_due(const data::Cursor& cursor) const;
   // Writes a checkpoint beside the training. Nobody may write weights meanwhile; it returns when
@@ -54,6 +59,7 @@ class RunOutput {
  private:
   using Clock = std::chrono::steady_clock;
   void tell(const std::function<void(RunLog&)>& what);
+  void open_decisions();
   void submit(const StateParts& parts);
   void report_writes();
   void write_state(RunState state, const data::Cursor& cursor, const std::string& reason,
@@ -66,6 +72,7 @@ class RunOutput {
   Record record_;
   std::string started_;
   std::unique_ptr<MetricsFile> metrics_;
+  std::unique_ptr<DecisionsFile> decisions_;  // of an adaptive run
   std::optional<CheckpointWriter> writer_;
   std::optional<std::uint64_t> last_submitted_;
   std::optional<std::uint64_t> last_reported_;

@@ -12,6 +12,7 @@ StepReport report_of(const data::PlannedUpdate& update, const optim::ElasticOpti
   report.update = update.end.update;
   report.epoch = update.begin.epoch;
   report.batch_size = update.batch_size;
+  report.minibatch = update.minibatch;
   report.substeps = update.minibatches.size();
   report.samples = update.end.samples;
   report.scaled_updates = optimizer.progress();

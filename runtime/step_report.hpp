@@ -8,6 +8,7 @@
 #include "data/trace_plan.hpp"
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
+#include "runtime/batch_decisions.hpp"
 #include "runtime/rank_times.hpp"
 #include "runtime/sample_audit.hpp"
 
@@ -23,8 +24,9 @@ struct StepReport {
   std::uint64_t epoch = 0;   // in which the update began
   double epochs_done = 0;    // after it, with their fraction
   std::uint64_t batch_size = 0;
-  std::uint64_t substeps = 0;  // minibatches, over all ranks
-  std::uint64_t samples = 0;   // used by all updates so far
+  std::uint64_t minibatch = 0;  // samples of one that is not short
+  std::uint64_t substeps = 0;   // minibatches, over all ranks
+  std::uint64_t samples = 0;    // used by all updates so far
   double learning_rate =
       0;  // effective: schedule x rule (times the gradient's scale for linear-momentum)
   double learning_rate_factor = 1;
@@ -36,7 +38,9 @@ struct StepReport {
   double gradient_variance = 0;
   double noise_scale = 0;  // samples
   double seconds = 0;      // wall clock of the update
-  double imbalance = 0;    // of the ranks' busy time: max / mean - 1
+  double goodput = 0;      // of an adaptive run: samples of the initial batch's worth, per second
+  double predicted_goodput = 0;  // the same, as the last decision foresaw it; 0: not yet
+  double imbalance = 0;          // of the ranks' busy time: max / mean - 1
   std::vector<RankTime> rank_times;
   bool was_repeated = false;  // summed twice: the exact sum's units had to change
   std::string skipped;        // why the update was left out: what was not finite; empty: it was not
@@ -44,6 +48,13 @@ struct StepReport {
   std::vector<EpochAudit> finished_epochs;  // epochs that are over with this update
   std::uint64_t request = 0;                // the largest of the ranks' requests
   std::vector<ShadowRate> shadow_rates;
+};
+
+// What an adaptive run considered after an update.
+struct DecisionReport {
+  BatchDecision decision;
+  bool changes = false;  // the batch size, or how it is cut
+  double seconds = 0;    // that it took
 };
 
 struct EvaluationReport {

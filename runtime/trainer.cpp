@@ -20,16 +20,6 @@
 
 namespace rubato::runtime {
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-}  // namespace
-
 Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
                  const collectives::Explain& explain)
     : Trainer(world, options, explain,
@@ -50,10 +40,15 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
       topology_.all(), [this] { take_inputs(); }, explain_);
   require_same_everywhere();
   describe_run();
+  if (limits_) {
+    adaptive_ =
+        std::make_unique<AdaptiveBatch>(options_, *limits_, topology_, facts_.reference_batch);
+  }
   replica_ = std::make_unique<Replica>(topology_, std::move(model_),
                                        optimizer_->inner().state_names(), options_.seed);
-  loader_ = std::make_unique<data::Prefetcher>(source_.train, options_.order, options_.seed,
-                                               plan_->largest_minibatch());
+  loader_ = std::make_unique<data::Prefetcher>(
+      source_.train, options_.order, options_.seed,
+      limits_ ? adaptive_->largest_minibatch() : plan_->largest_minibatch());
   const nn::Layout& layout = replica_->layout();
   sync_ = std::make_unique<optim::GradientSync>(
       topology_, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
@@ -70,7 +65,8 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
 Trainer::~Trainer() = default;
 
 void Trainer::take_inputs() {
-  RunInputs inputs = open_inputs(options_);
+  RunInputs inputs = open_inputs(options_, topology_.all().size());
+  limits_ = inputs.limits;
   source_ = std::move(inputs.source);
   plan_.emplace(std::move(inputs.plan));
   model_ = std::move(inputs.model);
@@ -91,8 +87,8 @@ void Trainer::describe_run() {
   facts_.test_samples = source_.test ? source_.test->size() : 0;
   facts_.ranks = topology_.all().size();
   facts_.reference_batch = optimizer_->reference_batch();
-  facts_.total_updates = plan_->total_updates();
-  facts_.total_samples = plan_->total_samples();
+  if (!options_.adaptive) facts_.total_updates = plan_->total_updates();
+  if (!options_.adaptive) facts_.total_samples = plan_->total_samples();
   facts_.warnings = plan_->trace().warnings();
   facts_.context = run_context(options_, topology_, source_);
 }
@@ -102,6 +98,10 @@ void Trainer::go_on_from(const ResumePoint& resume) {
       topology_.all(),
       [&] {
         require_same_run(resume.checkpoint.identity, identity_, options_.accepts_other_kernels);
+        if (adaptive_) {
+          adaptive_->restore(resume.checkpoint);
+          plan_.emplace(adaptive_->trace(), plan_->options());
+        }
         require_same_course(resume.checkpoint.state);
         require_fit(resume.checkpoint.state, parts());
       },
@@ -131,6 +131,14 @@ bool Trainer::is_finished() const {
   return was_finished_ && (!plan_->next(cursor_) || has_reached_goal());
 }
 
+RunOutput::Record Trainer::record() {
+  RunOutput::Record record{identity_, facts_.context};
+  if (!adaptive_) return record;
+  record.present = [this] { return adaptive_->entries(); };
+  record.decisions = adaptive_->decisions();
+  return record;
+}
+
 RunEnd Trainer::run(std::vector<RunLog*> logs) {
   if (timeline_) logs.push_back(&*timeline_);
   std::optional<RunOutput> output;
@@ -139,7 +147,7 @@ RunEnd Trainer::run(std::vector<RunLog*> logs) {
       [&] {
         output.emplace(options_, directory_.get(),
                        topology_.all().rank() == 0 ? logs : std::vector<RunLog*>(), facts_,
-                       RunOutput::Record{identity_, facts_.context}, plan_->trace());
+                       record(), plan_->trace());
         output->begin(cursor_);
       },
       explain_);
@@ -171,24 +179,31 @@ void Trainer::write_checkpoint_if_due(RunOutput& output) {
 }
 
 RunEnd Trainer::train(RunOutput& output) {
+  if (adaptive_ && adaptive_->needs_decision()) decide(output, cursor_.position > 0);
   write_checkpoint_if_due(output);
-
   RunEnd end;
   const std::uint64_t samples_before = cursor_.samples;
   std::optional<data::PlannedUpdate> update = plan_->next(cursor_);
-  const bool is_stopped = is_at_stop() && update && !has_reached_goal();
+  const bool is_stopped = stop_.is_at_stop(cursor_.update) && update && !has_reached_goal();
   StopCause cause = is_stopped ? StopCause::update : StopCause::none;
   while (update && !has_reached_goal() && cause == StopCause::none) {
-    const std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
-    const StepReport report =
-        step_->run(*update, upcoming ? &*upcoming : nullptr, static_cast<std::uint64_t>(wish()));
+    std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
+    const bool decides = adaptive_ && upcoming && AdaptiveBatch::is_decision_due(*update);
+    StepReport report = step_->run(*update, upcoming && !decides ? &*upcoming : nullptr,
+                                   static_cast<std::uint64_t>(stop_.wish()));
+    if (adaptive_) adaptive_->observe(*update, report);
     if (end.seconds > 0) waiting_.add(report.rank_times, report.seconds);  // not the first one
     end.seconds += report.seconds;
     cursor_ = update->end;
     heartbeat_.beat(cursor_.update, Phase::reporting);
     output.update(report);
     const bool is_last = !upcoming || has_reached_goal();
-    if (!is_last) cause = is_at_stop() ? StopCause::update : StopCause{report.request};
+    if (decides && !is_last) {
+      decide(output, !update->ends_epoch);
+      upcoming = plan_->next(cursor_);
+    }
+    if (!is_last)
+      cause = stop_.is_at_stop(cursor_.update) ? StopCause::update : StopCause{report.request};
     const bool goes_on = !is_last && cause == StopCause::none;
     if (!goes_on) require_finite_weights(*replica_, topology_, cursor_.update);
     require_progress(report);
@@ -199,11 +214,21 @@ RunEnd Trainer::train(RunOutput& output) {
   return finish(output, cause, end, samples_before);
 }
 
+// Chooses the batch size from here on.
+void Trainer::decide(RunOutput& output, bool is_within_epoch) {
+  const bool is_limited = is_within_epoch && options_.epoch_end == data::EpochEnd::drop;
+  const std::uint64_t room = plan_->epoch_samples() - cursor_.position;
+  if (adaptive_->decide(cursor_, is_limited ? std::optional(room) : std::nullopt)) {
+    plan_.emplace(adaptive_->trace(), plan_->options());
+  }
+  if (const auto report = adaptive_->take_report()) output.decision(*report);
+}
+
 RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,
                        std::uint64_t samples_before) {
   end.was_stopped = cause != StopCause::none;
   const bool has_failed = options_.until_progress && !end.was_stopped && !has_reached_goal();
-  end.reason = end.was_stopped           ? "stopped by " + name_of(cause)
+  end.reason = end.was_stopped           ? "stopped by " + stop_.name_of(cause)
                : has_failed              ? "progress not reached"
                : options_.until_progress ? "progress reached"
                                          : "done";
@@ -233,42 +258,18 @@ RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,
   return end;
 }
 
-bool Trainer::is_at_stop() const {
-  return options_.stop_after_update && cursor_.update >= *options_.stop_after_update;
-}
-
-Trainer::StopCause Trainer::wish() const {
-  if (options_.stop_request != nullptr && options_.stop_request->is_requested()) {
-    return StopCause::signal;
-  }
-  const bool is_late = options_.max_seconds && seconds_since(start_) >= *options_.max_seconds;
-  return is_late ? StopCause::time : StopCause::none;
-}
-
-std::string Trainer::name_of(StopCause cause) const {
-  if (cause == StopCause::update) return "--stop-after-update";
-  if (cause == StopCause::time) return "--max-seconds";
-  const std::string mine =
-      options_.stop_request != nullptr ? options_.stop_request->cause() : std::string();
-  return mine.empty() ? "a signal to another rank" : mine;
-}
-
 EvaluationReport Trainer::evaluate() {
-  const Clock::time_point start = Clock::now();
-  const Evaluator::Result result =
-      evaluator_->evaluate(topology_.all(), replica_->model(), [this](bool waits) {
+  EvaluationReport report =
+      evaluator_->report(topology_.all(), replica_->model(), [this](bool waits) {
         heartbeat_.beat(cursor_.update, waits ? Phase::summing : Phase::evaluating);
       });
   heartbeat_.beat(cursor_.update, Phase::reporting);
-  const double position =
+  report.update = cursor_.update;
+  report.epoch =
+      static_cast<double>(cursor_.epoch) +
       static_cast<double>(cursor_.position) / static_cast<double>(plan_->epoch_samples());
-  return {.update = cursor_.update,
-          .epoch = static_cast<double>(cursor_.epoch) + position,
-          .progress = optimizer_->progress(),
-          .loss = result.loss,
-          .accuracy = result.accuracy,
-          .samples = evaluator_->samples(),
-          .seconds = seconds_since(start)};
+  report.progress = optimizer_->progress();
+  return report;
 }
 
 // One bad minibatch may be left out; a run that has diverged has nothing but bad ones.

@@ -14,6 +14,7 @@
 #include "data/trace_plan.hpp"
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
+#include "runtime/adaptive_batch.hpp"
 #include "runtime/evaluator.hpp"
 #include "runtime/heartbeat.hpp"
 #include "runtime/rank_times.hpp"
@@ -23,6 +24,7 @@
 #include "runtime/run_output.hpp"
 #include "runtime/run_timeline.hpp"
 #include "runtime/state_transfer.hpp"
+#include "runtime/stop_wish.hpp"
 #include "runtime/train_step.hpp"
 #include "runtime/training_state.hpp"
 #include "runtime/watchdog.hpp"
@@ -56,8 +58,6 @@ class Trainer {
   const RunFacts& facts() const noexcept { return facts_; }
 
  private:
-  // Travels as the update's request: the largest of the ranks' wishes counts.
-  enum class StopCause : std::uint64_t { none, time, signal, update };
   void take_inputs();
   void require_same_everywhere();
   void describe_run();
@@ -71,12 +71,12 @@ class Trainer {
   void require_progress(const StepReport& report);
   void require_same_course(const TrainingState& state) const;
   bool has_reached_goal() const;
-  StopCause wish() const;
-  bool is_at_stop() const;
-  std::string name_of(StopCause cause) const;
+  void decide(RunOutput& output, bool is_within_epoch);
+  RunOutput::Record record();
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunOptions options_;
+  StopWish stop_{options_, start_};
   collectives::Explain explain_;
   std::unique_ptr<RunDirectory> directory_;  // of rank 0
   collectives::Topology topology_;
@@ -85,6 +85,8 @@ class Trainer {
   std::optional<RunTimeline> timeline_;
   data::DataSource source_;
   std::optional<data::TracePlan> plan_;
+  std::optional<optim::BatchLimits> limits_;  // of an adaptive run, for its data
+  std::unique_ptr<AdaptiveBatch> adaptive_;
   std::unique_ptr<optim::ElasticOptimizer> optimizer_;
   std::unique_ptr<nn::Model> model_;  // until the replica takes it
   std::unique_ptr<Replica> replica_;

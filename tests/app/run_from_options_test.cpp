@@ -160,7 +160,8 @@ TEST(RunFromOptions, RefusesARunOfNothing) {
       [] {
         run_from(train_table().parse({"--data", "digits"}));
       },
-      ThrowsMessage<UsageError>(StrEq("no batch size: give --trace FILE.csv or --batch-size N")));
+      ThrowsMessage<UsageError>(
+          StrEq("no batch size: give --trace FILE.csv, --batch-size N or --adaptive LIMITS")));
 }
 
 }  // namespace

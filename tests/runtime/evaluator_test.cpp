@@ -33,6 +33,11 @@ TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   const auto alone = evaluator.evaluate(self, *model);
   EXPECT_EQ(together.loss, alone.loss);
   EXPECT_EQ(together.accuracy, alone.accuracy);
+  const EvaluationReport report = evaluator.report(world, *model);
+  EXPECT_EQ(report.loss, alone.loss);
+  EXPECT_EQ(report.accuracy, alone.accuracy);
+  EXPECT_EQ(report.samples, test_set->size());
+  EXPECT_GT(report.seconds, 0);
 
   double loss = 0;
   std::size_t correct = 0;

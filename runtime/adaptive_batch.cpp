@@ -1,0 +1,182 @@
+// See adaptive_batch.hpp. The state goes into a checkpoint's context: a replay has none, and its
+// state must have the same digest.
+#include "runtime/adaptive_batch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "data/errors.hpp"
+#include "optim/goodput.hpp"
+
+namespace rubato::runtime {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t first_decision = 32;  // updates
+constexpr const char* profile_entry = "profile";
+constexpr const char* decisions_entry = "decisions";
+constexpr std::size_t piece_bytes = 16 * 1024;  // an attribute of a file has less than 64 KiB
+
+std::string plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string describe(std::size_t hosts, std::size_t ranks) {
+  return plural(ranks, "rank") + " on " + plural(hosts, "host");
+}
+
+// "decisions", "decisions 2", ...
+std::string piece_name(std::size_t index) {
+  return index == 0 ? decisions_entry
+                    : std::string(decisions_entry) + " " + std::to_string(index + 1);
+}
+
+const std::string* find(const std::vector<ContextEntry>& entries, const std::string& name) {
+  const auto found = std::ranges::find(entries, name, &ContextEntry::name);
+  return found == entries.end() ? nullptr : &found->value;
+}
+
+std::string reason_for(double gain) {
+  return std::to_string(std::lround(100 * (gain - 1))) + " % better";
+}
+
+}  // namespace
+
+AdaptiveBatch::AdaptiveBatch(const RunOptions& options, const optim::BatchLimits& limits,
+                             const collectives::Topology& topology, double reference_batch)
+    : topology_(topology),
+      budget_(options.adaptive->budget),
+      noise_factor_(reference_batch / static_cast<double>(limits.initial_batch)),
+      advisor_(limits, topology.node_count(), topology.all().size(),
+               options.assignment == data::Assignment::balanced) {
+  decisions_.add(line_of({.configuration = advisor_.initial(),
+                          .hosts = topology.node_count(),
+                          .ranks = topology.all().size(),
+                          .reason = "initial"}));
+  follow_trace();
+}
+
+void AdaptiveBatch::follow_trace() {
+  const data::BatchTrace trace = decisions_.trace();
+  const data::TraceRow row = trace.row(trace.rows() - 1);
+  current_ = {row.minibatch, 1, row.batch_size};
+  const std::size_t ranks = topology_.all().size();
+  current_.substeps = (optim::minibatches_of(current_) + ranks - 1) / ranks;
+}
+
+std::uint64_t AdaptiveBatch::largest_minibatch() const {
+  return runtime::largest_minibatch(advisor_.limits(), topology_.all().size());
+}
+
+bool AdaptiveBatch::is_decision_due(const data::PlannedUpdate& update) {
+  const std::uint64_t done = update.end.update;
+  return update.ends_epoch || (done >= first_decision && (done & (done - 1)) == 0);
+}
+
+void AdaptiveBatch::observe(const data::PlannedUpdate& update, StepReport& report) {
+  noise_ = {report.gradient_variance * noise_factor_, report.gradient_square};
+  noise_scale_ = report.noise_scale;
+  const auto batch = static_cast<double>(update.batch_size);
+  report.predicted_goodput = predicted_goodput_;
+  report.goodput = batch / report.seconds *
+                   optim::statistical_efficiency(
+                       noise_, static_cast<double>(advisor_.limits().initial_batch), batch);
+  seconds_since_ += report.seconds;
+  const bool tells = !skips_next_ && !report.was_repeated && report.skipped.empty();
+  skips_next_ = false;
+  if (tells) advisor_.observe(update, current_, report.rank_times, report.seconds);
+}
+
+bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64_t> room) {
+  skips_next_ = true;
+  report_.reset();
+  std::string line;
+  const bool is_worth_it = needs_decision() || seconds_since_ * budget_ >= decision_seconds_;
+  if (topology_.all().rank() == 0 && is_worth_it) {
+    const Clock::time_point start = Clock::now();
+    line = consider(cursor, room);
+    decision_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+    seconds_since_ = 0;
+    if (report_) report_->seconds = decision_seconds_;
+  }
+  line = topology_.all().broadcast(line, 0);
+  must_decide_because_.clear();
+  if (line.empty()) return false;
+  decisions_.add(line);
+  follow_trace();
+  return true;
+}
+
+// The line to be added to the decisions, or none.
+std::string AdaptiveBatch::consider(const data::Cursor& cursor, std::optional<std::uint64_t> room) {
+  const auto advice = advisor_.advise(noise_, current_);
+  const bool may_stay = optim::is_within(advisor_.limits(), topology_.all().size(), current_);
+  if (!advice && may_stay) return {};
+  BatchDecision decision{
+      .update = cursor.update,
+      .epoch = cursor.epoch,
+      .configuration = advice ? advice->choice.configuration : advisor_.initial(),
+      .hosts = topology_.node_count(),
+      .ranks = topology_.all().size(),
+      .predicted_goodput = advice ? advice->choice.goodput : 0,
+      .current_goodput = advice ? advice->current_goodput : 0,
+      .noise_scale = noise_scale_,
+      .reason = must_decide_because_};
+  const bool changes = !(decision.configuration == current_);
+  const bool fits = !room || decision.configuration.batch <= *room;
+  if (changes && !fits && may_stay) return {};
+  if (!fits) ++decision.epoch;
+  if (decision.reason.empty()) {
+    decision.reason =
+        changes ? reason_for(decision.predicted_goodput / decision.current_goodput) : "kept";
+  }
+  predicted_goodput_ = decision.predicted_goodput;
+  report_ = DecisionReport{decision, changes, 0};
+  return changes ? line_of(decision) : std::string();
+}
+
+std::optional<DecisionReport> AdaptiveBatch::take_report() {
+  return std::exchange(report_, std::nullopt);
+}
+
+std::vector<ContextEntry> AdaptiveBatch::entries() {
+  std::ostringstream profile;
+  profile << topology_.node_count() << ' ' << topology_.all().size() << '\n'
+          << advisor_.profile().text();
+  std::vector<ContextEntry> entries{{profile_entry, profile.str()}};
+  const std::string& text = decisions_.text();
+  for (std::size_t begin = 0; begin < text.size(); begin += piece_bytes) {
+    entries.push_back({piece_name(begin / piece_bytes), text.substr(begin, piece_bytes)});
+  }
+  return entries;
+}
+
+void AdaptiveBatch::restore(const Checkpoint& checkpoint) {
+  std::string text;
+  for (std::size_t i = 0;; ++i) {
+    const std::string* const piece = find(checkpoint.context, piece_name(i));
+    if (piece == nullptr) break;
+    text += *piece;
+  }
+  if (text.empty()) throw data::ContentError("the checkpoint has no decisions of an adaptive run");
+  decisions_.restore(text, "the checkpoint's decisions");
+  follow_trace();
+  const std::string* const profile = find(checkpoint.context, profile_entry);
+  if (profile == nullptr) return;
+  std::istringstream words(*profile);
+  std::size_t hosts = 0;
+  std::size_t ranks = 0;
+  words >> hosts >> ranks;
+  const std::size_t begin = std::min(profile->find('\n'), profile->size() - 1) + 1;
+  advisor_.profile().restore(profile->substr(begin));
+  const std::string before = describe(hosts, ranks);
+  const std::string now = describe(topology_.node_count(), topology_.all().size());
+  if (before != now) must_decide_because_ = now + " instead of " + before;
+}
+
+}  // namespace rubato::runtime

@@ -1,0 +1,66 @@
+// Which batch size is best now: learns from a run's updates how long they take, and asks the
+// goodput (optim/goodput.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/trace_plan.hpp"
+#include "optim/goodput.hpp"
+#include "runtime/rank_speeds.hpp"
+#include "runtime/rank_times.hpp"
+#include "runtime/update_profile.hpp"
+
+namespace rubato::runtime {
+
+class BatchAdvisor {
+ public:
+  // `shared_by_speed`: minibatches go to the rank that is done first. Throws std::invalid_argument,
+  // in one sentence, where no batch is within the limits on so many ranks: it says how many ranks
+  // would do.
+  BatchAdvisor(const optim::BatchLimits& limits, std::size_t hosts, std::size_t ranks,
+               bool shared_by_speed);
+
+  // Takes in how long an update took. One of another size than `current` tells nothing (the last
+  // one of an epoch, or of the run).
+  void observe(const data::PlannedUpdate& update, const optim::Configuration& current,
+               std::span<const RankTime> times, double seconds);
+
+  struct Advice {
+    optim::Choice choice;
+    double current_goodput = 0;  // predicted; 0 if the limits do not allow the current batch
+  };
+  // `current` or what is better by more than the hysteresis; nothing while nothing was measured.
+  std::optional<Advice> advise(const optim::NoiseLevel& noise, const optim::Configuration& current);
+
+  const optim::BatchLimits& limits() const noexcept { return limits_; }
+  const optim::Configuration& initial() const noexcept { return initial_; }
+  UpdateProfile& profile() noexcept { return profile_; }
+
+ private:
+  optim::Allocation allocation() const;
+
+  optim::BatchLimits limits_;
+  std::size_t hosts_;
+  std::size_t ranks_;
+  bool shared_by_speed_;
+  optim::Configuration initial_;
+  RankSpeeds speeds_;
+  UpdateProfile profile_;
+  std::vector<RankTime> of_samples_;  // scratch
+};
+
+// The smallest batch that is not below the initial one. Throws as the constructor above.
+optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t ranks);
+
+// Samples: no minibatch that the limits allow has more.
+std::uint64_t largest_minibatch(const optim::BatchLimits& limits, std::size_t ranks);
+
+// On how many ranks, of so many at most, the limits can be met; 0: on none.
+std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t ranks);
+
+}  // namespace rubato::runtime

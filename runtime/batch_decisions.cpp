@@ -1,0 +1,49 @@
+// The trace that a run follows is read back from its own file's text: what repeats it cannot be
+// another one.
+#include "runtime/batch_decisions.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include "data/errors.hpp"
+
+namespace rubato::runtime {
+
+std::string_view BatchDecisions::header() {
+  return "update,batchsize,minibatch,epoch,substeps,hosts,ranks,predicted_goodput,current_goodput,"
+         "noise_scale,reason";
+}
+
+std::string line_of(const BatchDecision& decision) {
+  std::ostringstream line;
+  line.precision(6);
+  const auto& [minibatch, substeps, batch] = decision.configuration;
+  line << decision.update << ',' << batch << ',' << minibatch << ',' << decision.epoch << ','
+       << substeps << ',' << decision.hosts << ',' << decision.ranks;
+  for (const double number :
+       {decision.predicted_goodput, decision.current_goodput, decision.noise_scale}) {
+    line << ',';
+    if (number > 0 && std::isfinite(number)) line << number;
+  }
+  line << ',' << decision.reason;
+  return line.str();
+}
+
+void BatchDecisions::add(const std::string& line) {
+  if (text_.empty()) text_ = std::string(header()) + "\n";
+  text_ += line + "\n";
+}
+
+void BatchDecisions::restore(const std::string& text, const std::string& name) {
+  const auto trace = data::BatchTrace::from_csv_text(text, name);
+  if (!trace.is_sparse() || !trace.has_minibatches() || !trace.row(0).epoch) {
+    throw data::ContentError(name + ": found no columns update, minibatch and epoch");
+  }
+  text_ = text;
+}
+
+data::BatchTrace BatchDecisions::trace() const {
+  return data::BatchTrace::from_csv_text(text_, "decisions.csv");
+}
+
+}  // namespace rubato::runtime

@@ -1,0 +1,176 @@
+// Whole adaptive runs. What they decide depends on the machine; that their decisions repeat them,
+// bit for bit and on any number of ranks, does not.
+#include "runtime/adaptive_batch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/runtime/resumed_run.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class AdaptiveBatchTest : public testing::ResumedRunTest {
+ protected:
+  RunOptions adaptive_run() const {
+    RunOptions options = testing::small_run();
+    options.data.spec = "digits";
+    options.adaptive = {.limits = {.initial_batch = 16,
+                                   .max_batch_size = 300,
+                                   .local_bounds = optim::LocalBounds{4, 50}},
+                        .budget = 1e9};  // consider whenever one may
+    options.rule = "adascale";
+    options.epochs = 4;
+    return options;
+  }
+
+  // The same run by its decisions.
+  RunOptions replay_of(RunOptions options) const {
+    options.trace_file = directory / "run" / "decisions.csv";
+    options.reference_batch = static_cast<double>(options.adaptive->limits.initial_batch);
+    options.adaptive.reset();
+    options.output.reset();
+    return options;
+  }
+
+  std::string decisions() const {
+    std::ifstream file(directory / "run" / "decisions.csv");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  // Of the run in `out`, on all ranks.
+  std::string digest_on_disk() const {
+    return world.broadcast(world.rank() == 0 ? digest_in_directory() : std::string(), 0);
+  }
+
+  void expect_replays_are_equal(const RunOptions& options, const std::string& label) {
+    const std::string expected = digest_on_disk();
+    for (std::size_t ranks = 1; ranks <= world.size(); ++ranks) {
+      const auto some = world.split(world.rank() < ranks ? 1 : 0, 0);
+      if (world.rank() < ranks) {
+        EXPECT_EQ(testing::digest_of_run(some, replay_of(options)), expected)
+            << label << ", on " << ranks << " ranks, of\n"
+            << decisions();
+      }
+      world.barrier();
+    }
+  }
+
+  void clear() {
+    world.barrier();
+    if (world.rank() == 0) fs::remove_all(directory / "run");
+    world.barrier();
+  }
+};
+
+TEST_F(AdaptiveBatchTest, ItsDecisionsRepeatItOnAnyNumberOfRanks) {
+  for (const auto epoch_end : {data::EpochEnd::drop, data::EpochEnd::carry}) {
+    for (const bool is_fixed : {false, true}) {
+      RunOptions options = adaptive_run();
+      options.epoch_end = epoch_end;
+      if (is_fixed) options.adaptive->limits.fixed_minibatch = options.minibatch;
+      go_on(options, std::min<std::size_t>(2, world.size()), std::nullopt);
+      expect_replays_are_equal(options, to_string(epoch_end) + (is_fixed ? ", fixed" : ""));
+      if (world.rank() == 0) {
+        for (const auto trace = data::BatchTrace::from_csv(directory / "run" / "decisions.csv");
+             const std::uint64_t row : {std::uint64_t{0}, trace.rows() - 1}) {
+          EXPECT_LE(trace.row(row).batch_size, 300U);
+          EXPECT_GE(trace.row(row).batch_size, 16U);
+          EXPECT_LE(trace.row(row).minibatch, 50U);
+        }
+      }
+      clear();
+    }
+  }
+}
+
+// The bounds leave other batches on other ranks, so the batch is chosen again at each start.
+TEST_F(AdaptiveBatchTest, GoesOnOnOtherRanksAndIsStillRepeatedByItsDecisions) {
+  for (const auto epoch_end : {data::EpochEnd::drop, data::EpochEnd::carry}) {
+    RunOptions options = adaptive_run();
+    options.epoch_end = epoch_end;
+    options.adaptive->limits.local_bounds = optim::LocalBounds{30, 34};
+    std::size_t ranks = 1;
+    for (const std::uint64_t stop : {5U, 37U, 70U}) {
+      go_on(options, ranks, stop);
+      ranks = ranks % world.size() + 1;
+    }
+    go_on(options, ranks, std::nullopt);
+    expect_replays_are_equal(options, to_string(epoch_end));
+    if (world.rank() == 0 && world.size() > 2) {  // of two minibatches, one rank has two
+      EXPECT_THAT(decisions(), HasSubstr(",3 ranks on "));
+      EXPECT_THAT(decisions(), HasSubstr(" instead of 2 ranks on "));
+    }
+    clear();
+  }
+}
+
+// What was decided after the checkpoint is forgotten, and what was decided before is kept.
+TEST_F(AdaptiveBatchTest, GoesOnFromAnEarlierCheckpoint) {
+  RunOptions options = adaptive_run();
+  options.checkpoint_every = 10;
+  options.kept_checkpoints = 100;
+  go_on(options, world.size(), std::nullopt);
+  if (world.rank() == 0) {
+    for (const auto& entry : fs::directory_iterator(directory / "run" / "checkpoints")) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with("ckpt-40.") && !name.starts_with("ckpt-0.")) fs::remove(entry);
+    }
+  }
+  const std::string before = decisions();
+  const std::string kept = before.substr(0, before.find("\n32,") + 1);
+  world.barrier();
+  go_on(options, world.size(), std::nullopt);
+  expect_replays_are_equal(options, "after 40");
+  EXPECT_EQ(decisions().substr(0, kept.size()), kept);
+}
+
+TEST_F(AdaptiveBatchTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
+  class Listener final : public RunLog {
+   public:
+    void update(const StepReport& report) override { updates.push_back(report); }
+    void decision(const DecisionReport& report) override {
+      decisions.push_back(report);
+      EXPECT_EQ(report.decision.update, updates.back().update);
+    }
+    std::vector<StepReport> updates;
+    std::vector<DecisionReport> decisions;
+  };
+  Listener listener;
+  Trainer trainer(world, adaptive_run(), testing::explain);
+  trainer.run({&listener});
+  EXPECT_EQ(trainer.facts().reference_batch, 16);
+  EXPECT_FALSE(trainer.facts().total_updates);
+  if (world.rank() != 0) return;
+  ASSERT_GE(listener.decisions.size(), 2U);
+  const DecisionReport& last = listener.decisions.back();
+  EXPECT_GT(last.decision.predicted_goodput, 0);
+  EXPECT_GT(last.seconds, 0);
+  for (const StepReport& report : listener.updates) EXPECT_GT(report.goodput, 0);
+  EXPECT_EQ(listener.updates.back().predicted_goodput, last.decision.predicted_goodput);
+  EXPECT_EQ(listener.updates.back().batch_size, last.decision.configuration.batch);
+  EXPECT_EQ(listener.updates.back().minibatch, last.decision.configuration.minibatch);
+}
+
+TEST_F(AdaptiveBatchTest, RefusesLimitsThatTheseRanksOrThisDataSetCannotMeet) {
+  RunOptions options = adaptive_run();
+  options.adaptive->limits = {.initial_batch = 16,
+                              .max_batch_size = 100 * world.size() - 1,
+                              .local_bounds = optim::LocalBounds{100, 200}};
+  EXPECT_THAT(refusal(options, std::nullopt), HasSubstr("--adaptive: minibatches of at least 100"));
+  options.adaptive->limits = {.initial_batch = 2000, .max_batch_size = 3000};
+  EXPECT_EQ(refusal(options, std::nullopt),
+            "--adaptive: the initial batch is 2000, expected at most the 1438 samples of the data "
+            "set; choose a smaller one, or --epoch-end carry");
+}
+
+}  // namespace
+}  // namespace rubato::runtime

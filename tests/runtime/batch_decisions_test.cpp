@@ -1,0 +1,61 @@
+// The file of an adaptive run is a trace.
+#include "runtime/batch_decisions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "data/errors.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+const BatchDecision first{.configuration = {.minibatch = 32, .substeps = 1, .batch = 64},
+                          .ranks = 2,
+                          .reason = "initial"};
+const BatchDecision second{.update = 40,
+                           .epoch = 1,
+                           .configuration = {.minibatch = 48, .substeps = 2, .batch = 192},
+                           .hosts = 2,
+                           .ranks = 2,
+                           .predicted_goodput = 1234.5678,
+                           .current_goodput = 1000,
+                           .noise_scale = std::numeric_limits<double>::infinity(),
+                           .reason = "23 % better"};
+
+TEST(BatchDecisions, AreATraceWithFurtherColumns) {
+  BatchDecisions decisions;
+  decisions.add(line_of(first));
+  decisions.add(line_of(second));
+  EXPECT_EQ(decisions.text(),
+            "update,batchsize,minibatch,epoch,substeps,hosts,ranks,predicted_goodput,"
+            "current_goodput,noise_scale,reason\n"
+            "0,64,32,0,1,1,2,,,,initial\n"
+            "40,192,48,1,2,2,2,1234.57,1000,,23 % better\n");
+  const data::BatchTrace trace = decisions.trace();
+  ASSERT_EQ(trace.rows(), 2U);
+  EXPECT_EQ(trace.row(0), (data::TraceRow{0, 64, 32, 0}));
+  EXPECT_EQ(trace.row(1), (data::TraceRow{40, 192, 48, 1}));
+}
+
+TEST(BatchDecisions, AreRestoredFromTheirText) {
+  BatchDecisions decisions;
+  decisions.add(line_of(first));
+  BatchDecisions restored;
+  restored.restore(decisions.text(), "here");
+  decisions.add(line_of(second));
+  restored.add(line_of(second));
+  EXPECT_EQ(restored.text(), decisions.text());
+}
+
+TEST(BatchDecisions, RefuseWhatIsNoTraceOfDecisions) {
+  BatchDecisions decisions;
+  for (const char* text : {"", "batchsize\n8\n", "update,batchsize,minibatch\n0,8,4\n",
+                           "update,batchsize,minibatch,epoch\n5,8,4,0\n"}) {
+    EXPECT_THROW(decisions.restore(text, "here"), data::ContentError) << text;
+  }
+  EXPECT_TRUE(decisions.text().empty());
+}
+
+}  // namespace
+}  // namespace rubato::runtime
