@@ -17,6 +17,7 @@ import growing_batch
 import measure
 import optimizer_step
 import overheads
+import performance_model
 import recovery
 import rubato_train
 import startup_and_memory
@@ -27,7 +28,7 @@ from measure import HEADING, Failure, Missing, Report
 
 SCRIPTS = {"train_throughput": train_throughput, "vs_pytorch": vs_pytorch, "overheads": overheads,
            "optimizer_step": optimizer_step, "startup_and_memory": startup_and_memory,
-           "update_costs": update_costs}
+           "update_costs": update_costs, "performance_model": performance_model}
 LONG_SCRIPTS = {"growing_batch": growing_batch, "recovery": recovery,
                 "adascale_study": adascale_study}
 

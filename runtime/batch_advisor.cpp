@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "optim/longest_share.hpp"
+#include "runtime/comparable_times.hpp"
 
 namespace rubato::runtime {
 
@@ -108,7 +109,7 @@ std::optional<BatchAdvisor::Advice> BatchAdvisor::advise(const optim::NoiseLevel
                                                          const optim::Configuration& current) {
   const optim::Allocation ranks = allocation();
   profile_.settle(optim::longest_share(ranks, profile_.observed().minibatches));
-  const auto times = optim::fit(profile_.measurements());
+  const auto times = optim::fit(comparable_times(profile_.measurements(), hosts_, ranks_));
   if (!times) return std::nullopt;
   const optim::GoodputModel model{*times, noise, static_cast<double>(limits_.initial_batch), ranks};
   const bool may_stay = optim::is_within(limits_, ranks_, current);

@@ -75,6 +75,24 @@ TEST(LaunchOptions, RefuseWhatCouldNotGoOn) {
             std::string::npos);
 }
 
+// At least 100 samples a rank and at most 250 in all: two ranks.
+TEST(LaunchOptions, UseTheRanksOnWhichTheBoundsOfAnAdaptiveRunCanBeMet) {
+  EXPECT_FALSE(plan_of({}).usable_ranks);
+  const Words options{"--data", "digits", "--adaptive", "max=250,local=100:120", "--out", "runs/a"};
+  const auto plan = plan_of({"--ranks", "1:4"}, options);
+  ASSERT_TRUE(plan.usable_ranks);
+  EXPECT_EQ(plan.usable_ranks(4), 2U);
+  EXPECT_EQ(plan.usable_ranks(2), 2U);
+  EXPECT_EQ(plan.usable_ranks(1), 1U);
+  EXPECT_EQ(plan.usable_ranks(0), 0U);
+  try {
+    plan_of({"--ranks", "3:4"}, options);
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("; 2 ranks would do"), std::string::npos);
+  }
+}
+
 TEST(LaunchOptions, KnowTheCodeThatTheTrainingStopsWith) {
   EXPECT_EQ(plan_of({}).stopped_code, 75);
   const TemporaryDirectory directory;

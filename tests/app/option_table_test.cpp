@@ -81,6 +81,28 @@ TEST(Condition, RulesOutWhatHasNoMeaning) {
   EXPECT_FALSE(parse({}).has_value("bend"));  // nor is it recorded
 }
 
+// An option that belongs to one of two alternatives goes with it.
+TEST(Condition, MayBeThatAnotherOptionHasAValue) {
+  OptionTable::About about{.command = "try", .reads_config = true};
+  about.alternatives = {{"trace", "limits"}};
+  const OptionTable table(
+      about, {{.name = "trace"},
+              {.name = "limits"},
+              {.name = "fixed", .kind = OptionKind::flag, .only_with = {.option = "limits"}}});
+  EXPECT_TRUE(table.parse({"--limits", "5", "--fixed"}).flag("fixed"));
+  EXPECT_FALSE(table.parse({"--limits", "5"}).flag("fixed"));
+  EXPECT_THAT([&] { table.parse({"--fixed"}); },
+              ThrowsMessage<UsageError>(StrEq("--fixed needs --limits")));
+  EXPECT_THAT(
+      [&] {
+        table.parse({"--fixed", "--trace", "t"});
+      },
+      ThrowsMessage<UsageError>(StrEq("--fixed needs --limits")));
+  const std::string before = table.parse({"--limits", "5", "--fixed"}).as_ini();
+  EXPECT_TRUE(table.parse(std::vector<std::string>(), before).flag("fixed"));
+  EXPECT_FALSE(table.parse({"--trace", "t"}, before).flag("fixed"));
+}
+
 TEST_F(ConfigFile, MayNotGiveWhatItRulesOut) {
   EXPECT_THROW(with("bend = 3\n"), UsageError);
   EXPECT_THROW(with("rule = linear\n", {"--bend", "3"}), UsageError);

@@ -97,6 +97,39 @@ TEST(MetricsFile, FinishedEpochsFollowTheirUpdate) {
   EXPECT_EQ(lines[2]["audit"], "000000000000b");
 }
 
+TEST(MetricsFile, DecisionsAreLinesAndUpdatesSayWhatTheyAreWorth) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  MetricsFile metrics(file);
+  StepReport step;
+  step.minibatch = 16;
+  metrics.update(step);
+  step.goodput = 1000;
+  step.predicted_goodput = 1100;
+  metrics.update(step);
+  const BatchDecision decision{.update = 40,
+                               .epoch = 2,
+                               .configuration = {.minibatch = 16, .substeps = 3, .batch = 96},
+                               .ranks = 2,
+                               .predicted_goodput = 1200,
+                               .reason = "20 % better"};
+  metrics.decision({.decision = decision, .changes = true, .seconds = 0.25});
+  const auto lines = lines_of(file);
+  EXPECT_EQ(lines[0]["minibatch"], 16);
+  EXPECT_FALSE(lines[0].contains("goodput"));
+  EXPECT_FALSE(lines[0].contains("predicted_goodput"));
+  EXPECT_EQ(lines[1]["goodput"], 1000);
+  EXPECT_EQ(lines[1]["predicted_goodput"], 1100);
+  EXPECT_EQ(lines[2]["type"], "decision");
+  EXPECT_EQ(lines[2]["update"], 40);
+  EXPECT_EQ(lines[2]["changes"], true);
+  EXPECT_EQ(lines[2]["batch_size"], 96);
+  EXPECT_EQ(lines[2]["minibatch"], 16);
+  EXPECT_EQ(lines[2]["predicted_goodput"], 1200);
+  EXPECT_EQ(lines[2]["seconds"], 0.25);
+  EXPECT_EQ(lines[2]["reason"], "20 % better");
+}
+
 TEST(MetricsFile, CheckpointsAndWarningsAreLines) {
   const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";

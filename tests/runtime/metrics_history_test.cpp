@@ -90,6 +90,13 @@ TEST_F(MetricsHistoryTest, WhatIsMissingOrStandsTwiceIsNamed) {
   EXPECT_EQ(kept(2), "has update 2 after update 0");
 }
 
+TEST_F(MetricsHistoryTest, WhatWasConsideredAfterAnUpdateStaysWithIt) {
+  const std::string decision = R"({"type":"decision","update":2})";
+  write({context, update(1), update(2), decision, eval, update(3)});
+  const auto whole = context + update(1) + update(2) + decision + eval;
+  EXPECT_EQ(metrics_history(file, 2).bytes, whole.size() + 5);
+}
+
 TEST_F(MetricsHistoryTest, EachCutOfAFileIsALineBoundaryOrNothing) {
   std::string text;
   for (const std::string& line : {context, update(1), eval, update(2), epoch}) text += line + "\n";

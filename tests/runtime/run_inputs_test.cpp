@@ -27,6 +27,20 @@ TEST(RunInputs, TakeTheReferenceBatchThatIsGiven) {
   EXPECT_EQ(open_inputs(options).optimizer->reference_batch(), 12.5);
 }
 
+// Three ranks round the first batch up; rate and efficiency refer to what was asked for.
+TEST(RunInputs, OfAnAdaptiveRunBeginWithTheBatchForItsRanks) {
+  RunOptions options = testing::small_run();
+  options.adaptive = {.limits = {.initial_batch = 32, .max_batch_size = 1000}};
+  const RunInputs inputs = open_inputs(options, 3);
+  EXPECT_EQ(inputs.plan.trace().row(0), (data::TraceRow{0, 33, 11, 0}));
+  EXPECT_EQ(inputs.optimizer->reference_batch(), 32);
+  EXPECT_EQ(inputs.limits->max_batch_size, 300U);  // samples that an epoch has
+  options.epoch_end = data::EpochEnd::carry;
+  EXPECT_EQ(open_inputs(options, 3).limits->max_batch_size, 1000U);
+  options.adaptive.reset();
+  EXPECT_FALSE(open_inputs(options, 3).limits);
+}
+
 TEST(RunInputs, RefuseABatchThatDoesNotServeAsAnOptionAndATraceAsAFile) {
   RunOptions options = testing::small_run();
   options.batch_size = 400;  // more than an epoch
