@@ -73,6 +73,11 @@ constexpr const char* own_options[] = {
 void check_train_options(const std::vector<std::string>& words) {
   const Options train = train_table().parse(words);
   if (train.wants_help()) throw UsageError("prove: see `rubato train --help`");
+  if (train.has_value("adaptive")) {
+    throw UsageError(
+        "prove: --adaptive chooses batch sizes by how long updates take, so no two runs are the"
+        " same; what repeats one is: --replay DIR");
+  }
   for (const char* name : own_options) {
     const bool is_given = train.is_given(name);
     if (!is_given) continue;

@@ -135,6 +135,19 @@ void TrainingJson::update(const runtime::StepReport& report) {
                                   {"imbalance", report.imbalance}});
 }
 
+void TrainingJson::decision(const runtime::DecisionReport& report) {
+  if (!report.changes) return;
+  const runtime::BatchDecision& decision = report.decision;
+  document_["decisions"].push_back({{"update", decision.update},
+                                    {"epoch", decision.epoch},
+                                    {"batch_size", decision.configuration.batch},
+                                    {"minibatch", decision.configuration.minibatch},
+                                    {"predicted_goodput", decision.predicted_goodput},
+                                    {"current_goodput", decision.current_goodput},
+                                    {"noise_scale", decision.noise_scale},
+                                    {"reason", decision.reason}});
+}
+
 void TrainingJson::evaluation(const runtime::EvaluationReport& report) {
   document_["evaluations"].push_back({{"update", report.update},
                                       {"epoch", report.epoch},

@@ -42,13 +42,15 @@ class TrainingTable final : public runtime::RunLog {
   SampleRate rate_;
 };
 
-// The same facts as one document: "evaluations", and with log_every "updates".
+// The same facts as one document: "evaluations", with log_every "updates", and of an
+// adaptive run "decisions".
 class TrainingJson final : public runtime::RunLog {
  public:
   TrainingJson(std::ostream& out, std::optional<std::uint64_t> log_every,
                std::function<void()> before_printing);
   void begin(const runtime::RunFacts& facts) override;
   void update(const runtime::StepReport& report) override;
+  void decision(const runtime::DecisionReport& report) override;
   void evaluation(const runtime::EvaluationReport& report) override;
   void end(const runtime::RunEnd& end) override;
 

@@ -32,6 +32,15 @@ TEST(ProveOptions, HaveDefaults) {
   EXPECT_FALSE(made.wants_json);
 }
 
+TEST(ProveOptions, RefuseATrainingThatIsNeverTheSameTwice) {
+  EXPECT_THAT(
+      [] {
+        prove_plan(prove_table().parse(Words()), {"--data", "digits", "--adaptive", "max=99"});
+      },
+      ThrowsMessage<UsageError>(
+          HasSubstr("no two runs are the same; what repeats one is: --replay")));
+}
+
 TEST(ProveOptions, AreTaken) {
   const auto made = plan({"--kills", "3", "--seed", "0", "--ranks", "5,2", "--checkpoint-every",
                           "4", "--mpirun", "mpirun -H a", "--keep-runs", "d", "--format", "json"});

@@ -255,5 +255,22 @@ TEST(TrainingJson, HasUpdatesWhereTheyAreAskedFor) {
   EXPECT_TRUE(document(5)["updates"].empty());
 }
 
+TEST(TrainingJson, HasTheDecisionsThatChangedSomething) {
+  std::ostringstream out;
+  TrainingJson json(out, std::nullopt, [] {});
+  runtime::DecisionReport report;
+  report.decision.configuration = {.minibatch = 16, .substeps = 2, .batch = 64};
+  report.decision.reason = "9 % better";
+  json.begin({});
+  json.decision(report);
+  report.changes = true;
+  json.decision(report);
+  json.end({});
+  const auto run = nlohmann::json::parse(out.str());
+  ASSERT_EQ(run["decisions"].size(), 1U);
+  EXPECT_EQ(run["decisions"][0]["batch_size"], 64);
+  EXPECT_EQ(run["decisions"][0]["reason"], "9 % better");
+}
+
 }  // namespace
 }  // namespace rubato::app
