@@ -33,7 +33,8 @@ class BatchDecisions {
 
   // Appends a line of line_of().
   void add(const std::string& line);
-  // The whole file. Throws data::ContentError, naming `name`, if it is no sparse trace.
+  // The whole file. Throws data::ContentError, naming `name`, if it has other columns, or is no
+  // trace.
   const std::string& text() const noexcept { return text_; }
   void restore(const std::string& text, const std::string& name);
 

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+#include "data/errors.hpp"
 #include "tests/runtime/resumed_run.hpp"
 
 namespace rubato::runtime {
@@ -45,6 +46,8 @@ class AdaptiveBatchTest : public testing::ResumedRunTest {
     std::ifstream file(directory / "run" / "decisions.csv");
     return {std::istreambuf_iterator<char>(file), {}};
   }
+
+  static std::string header() { return std::string(BatchDecisions::header()) + "\n"; }
 
   // Of the run in `out`, on all ranks.
   std::string digest_on_disk() const {
@@ -158,6 +161,81 @@ TEST_F(AdaptiveBatchTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
   EXPECT_EQ(listener.updates.back().predicted_goodput, last.decision.predicted_goodput);
   EXPECT_EQ(listener.updates.back().batch_size, last.decision.configuration.batch);
   EXPECT_EQ(listener.updates.back().minibatch, last.decision.configuration.minibatch);
+}
+
+// Updates of which larger batches would be much better.
+void observe_noisy_updates(AdaptiveBatch& adaptive, std::size_t ranks) {
+  const data::TraceRow row = adaptive.trace().row(0);
+  data::PlannedUpdate update;
+  update.batch_size = row.batch_size;
+  update.minibatch = row.minibatch;
+  update.minibatches.resize((row.batch_size + row.minibatch - 1) / row.minibatch);
+  StepReport report;
+  report.gradient_variance = 1e6;
+  report.gradient_square = 1e-6;
+  report.seconds = 0.1;
+  report.rank_times.assign(ranks, {0.05, 0.05, 1});
+  for (int i = 0; i < 10; ++i) adaptive.observe(update, report);
+  EXPECT_GT(report.goodput, 0);
+}
+
+TEST_F(AdaptiveBatchTest, ABatchThatDoesNotFitIntoTheEpochWaitsForItsEnd) {
+  const collectives::Topology topology(world);
+  const RunOptions options = adaptive_run();
+  AdaptiveBatch adaptive(options, options.adaptive->limits, topology, 16);
+  observe_noisy_updates(adaptive, world.size());
+  const data::Cursor cursor{.update = 32, .row = 32, .epoch = 1, .position = 500};
+  EXPECT_FALSE(adaptive.decide(cursor, 40));
+  EXPECT_EQ(adaptive.trace().rows(), 1U);
+  EXPECT_FALSE(adaptive.decide(cursor, 1000));  // no time has passed that a decision may cost
+  observe_noisy_updates(adaptive, world.size());
+  ASSERT_TRUE(adaptive.decide(cursor, 1000));
+  const data::TraceRow row = adaptive.trace().row(1);
+  EXPECT_EQ(row.update, 32U);
+  EXPECT_EQ(row.epoch, 1U);
+  EXPECT_GT(row.batch_size, 250U);
+  EXPECT_EQ(adaptive.take_report().has_value(), world.rank() == 0);
+}
+
+// On other ranks, where the old batch is not allowed, there is no time to wait.
+TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeMayEndTheEpoch) {
+  const collectives::Topology topology(world);
+  const RunOptions options = adaptive_run();
+  const Checkpoint checkpoint{
+      .context = {{"profile", "1 99\n"}, {"decisions", header() + "0,7,7,0,1,1,99,,,,initial\n"}}};
+  for (const std::uint64_t room : {3U, 300U}) {
+    AdaptiveBatch adaptive(options, options.adaptive->limits, topology, 16);
+    EXPECT_FALSE(adaptive.needs_decision());
+    adaptive.restore(checkpoint);
+    EXPECT_TRUE(adaptive.needs_decision());
+    EXPECT_TRUE(adaptive.decide({.update = 5, .row = 5, .epoch = 2, .position = 9}, room));
+    EXPECT_FALSE(adaptive.needs_decision());
+    EXPECT_EQ(adaptive.trace().row(1).epoch, room == 3 ? 3U : 2U);
+    EXPECT_THAT(adaptive.decisions(), HasSubstr(" instead of 99 ranks on 1 host\n"));
+  }
+}
+
+// A long history does not fit into one attribute of a file.
+TEST_F(AdaptiveBatchTest, KeepsALongHistoryInPieces) {
+  const collectives::Topology topology(world);
+  const RunOptions options = adaptive_run();
+  std::string text = header();
+  for (int i = 0; i < 9000; ++i) text += std::to_string(i) + ",16,8,0,1,1,1,,,,x\n";
+  Checkpoint checkpoint;
+  for (std::size_t i = 0; i * 60000 < text.size(); ++i) {
+    const std::string name = i == 0 ? "decisions" : "decisions " + std::to_string(i + 1);
+    checkpoint.context.push_back({name, text.substr(i * 60000, 60000)});
+  }
+  AdaptiveBatch adaptive(options, options.adaptive->limits, topology, 16);
+  adaptive.restore(checkpoint);
+  EXPECT_EQ(adaptive.decisions(), text);
+  checkpoint.context = adaptive.entries();
+  EXPECT_GT(checkpoint.context.size(), 5U);
+  const Checkpoint read = decode_checkpoint(encode_checkpoint(checkpoint), "here");
+  AdaptiveBatch again(options, options.adaptive->limits, topology, 16);
+  again.restore(read);
+  EXPECT_EQ(again.decisions(), text);
+  EXPECT_THROW(again.restore(Checkpoint()), data::ContentError);
 }
 
 TEST_F(AdaptiveBatchTest, RefusesLimitsThatTheseRanksOrThisDataSetCannotMeet) {

@@ -50,8 +50,10 @@ TEST(BatchDecisions, AreRestoredFromTheirText) {
 
 TEST(BatchDecisions, RefuseWhatIsNoTraceOfDecisions) {
   BatchDecisions decisions;
-  for (const char* text : {"", "batchsize\n8\n", "update,batchsize,minibatch\n0,8,4\n",
-                           "update,batchsize,minibatch,epoch\n5,8,4,0\n"}) {
+  const std::string header = std::string(BatchDecisions::header()) + "\n";
+  for (const std::string& text :
+       {std::string(), std::string("update,batchsize,minibatch,epoch\n0,8,4,0\n"), header,
+        header + "5,8,4,0,1,1,1,,,,x\n", header + "0,8,4,0\n"}) {
     EXPECT_THROW(decisions.restore(text, "here"), data::ContentError) << text;
   }
   EXPECT_TRUE(decisions.text().empty());
