@@ -67,6 +67,7 @@ wait_for_nodes() {
 
 if [ "${RUBATO_INSIDE_SLURM:-}" = 1 ]; then
   unset RUBATO_INSIDE_SLURM
+  number_processes_at_random
   name_hosts
   connect_hosts
   configure
