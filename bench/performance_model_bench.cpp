@@ -63,8 +63,8 @@ int measure(const collectives::Communicator& world, const std::string& file,
   const std::string trace = file + ".trace.csv";
   std::uint64_t update = 0;
   std::string rows = "update,batchsize,minibatch\n";
-  for (const std::uint64_t substeps : {1, 2, 4, 8}) {
-    for (const std::uint64_t minibatch : {8, 16, 32, 64, 128, 256}) {
+  for (const std::uint64_t substeps : {1U, 2U, 4U, 8U}) {
+    for (const std::uint64_t minibatch : {8U, 16U, 32U, 64U, 128U, 256U}) {
       rows += std::to_string(update) + "," + std::to_string(minibatch * substeps * world.size()) +
               "," + std::to_string(minibatch) + "\n";
       update += updates;
