@@ -1,8 +1,8 @@
-// Four shapes of one number over the run, and a linear warm-up before any of them.
+// Five shapes of one number over the run, and a linear warm-up before any of them.
 //
 // `step` and `multistep` count from the start of the run, warm-up included, as milestones are
-// usually quoted; `cosine` counts from the end of the warm-up, so it begins at the base rate that
-// the warm-up reached.
+// usually quoted; `cosine` and `polynomial` count from the end of the warm-up, so they begin at the
+// base rate that the warm-up reached.
 #include "optim/learning_rate_schedule.hpp"
 
 #include <algorithm>
@@ -48,6 +48,14 @@ double cosine_rate(const ScheduleOptions& options, double units) {
   return options.end_rate + (options.base_rate - options.end_rate) * weight;
 }
 
+// As You et al. 2017 use it with power 2, arXiv:1708.03888, section 5.
+double polynomial_rate(const ScheduleOptions& options, double units) {
+  const double done = (units - options.warmup_span) / options.span;
+  if (done >= 1) return options.end_rate;
+  return options.end_rate +
+         (options.base_rate - options.end_rate) * std::pow(1 - done, options.power);
+}
+
 double warmup_rate(const ScheduleOptions& options, double units) {
   const double done = units / options.warmup_span;
   return options.base_rate * (options.warmup_start + (1 - options.warmup_start) * done);
@@ -68,9 +76,12 @@ void check_milestones(const std::vector<double>& milestones) {
 
 void check_shape(const ScheduleOptions& options) {
   if (options.name == "constant") return;
-  if (options.name == "cosine") {
-    require_above_zero("span of schedule cosine", options.span);
-    require_at_least_zero("end rate of schedule cosine", options.end_rate);
+  if (options.name == "cosine" || options.name == "polynomial") {
+    require_above_zero("span of schedule " + options.name, options.span);
+    require_at_least_zero("end rate of schedule " + options.name, options.end_rate);
+    if (options.name == "polynomial") {
+      require_above_zero("power of schedule polynomial", options.power);
+    }
     return;
   }
   require_above_zero("gamma of schedule " + options.name, options.gamma);
@@ -90,7 +101,9 @@ ScheduleUnit schedule_unit(const std::string& name) {
   throw_unknown_name("schedule unit", name, schedule_unit_names());
 }
 
-std::vector<std::string> schedule_names() { return {"constant", "step", "multistep", "cosine"}; }
+std::vector<std::string> schedule_names() {
+  return {"constant", "step", "multistep", "cosine", "polynomial"};
+}
 
 LearningRateSchedule::LearningRateSchedule(ScheduleOptions options) : options_(std::move(options)) {
   const std::vector<std::string> names = schedule_names();
@@ -109,6 +122,7 @@ double LearningRateSchedule::rate(const Position& position) const {
   if (options_.name == "step") return step_rate(options_, units);
   if (options_.name == "multistep") return multistep_rate(options_, units);
   if (options_.name == "cosine") return cosine_rate(options_, units);
+  if (options_.name == "polynomial") return polynomial_rate(options_, units);
   return options_.base_rate;
 }
 

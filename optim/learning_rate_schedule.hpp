@@ -18,17 +18,18 @@ struct Position {
 enum class ScheduleUnit { update, sample, epoch, progress };
 
 struct ScheduleOptions {
-  std::string name = "constant";  // constant, step, multistep, cosine
+  std::string name = "constant";  // constant, step, multistep, cosine, polynomial
   ScheduleUnit unit = ScheduleUnit::epoch;
   double base_rate = 0.1;
   double gamma = 0.1;                   // step, multistep: factor at each milestone
   double step_size = 1;                 // step: units between milestones
   std::vector<double> milestones = {};  // multistep: units, ascending
-  double span = 0;      // cosine: units from start (or end of warm-up) to end_rate; > 0
-  double end_rate = 0;  // cosine
+  double span = 0;      // cosine, polynomial: units from start (or end of warm-up) to end_rate; > 0
+  double end_rate = 0;  // cosine, polynomial
+  double power = 2;     // polynomial
   // Gradual warm-up (Goyal et al. 2017, arXiv:1706.02677, section 2.2): linear from
-  // base_rate * warmup_start to base_rate over the first warmup_span units (in `unit`). Cosine
-  // starts counting after it; step and multistep count from the start of the run.
+  // base_rate * warmup_start to base_rate over the first warmup_span units (in `unit`). Cosine and
+  // polynomial start counting after it; step and multistep count from the start of the run.
   double warmup_span = 0;
   double warmup_start = 0;
 };

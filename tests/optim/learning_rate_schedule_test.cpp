@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace rubato::optim {
@@ -71,6 +73,46 @@ TEST(LearningRateSchedule, CosineRunsFromBaseToEndAndStaysThere) {
   EXPECT_EQ(rate_at_epoch(options, 12), 0.1);
 }
 
+TEST(LearningRateSchedule, PolynomialRunsFromBaseToEndAndStaysThere) {
+  ScheduleOptions options = named("polynomial");
+  options.span = 8;
+  options.end_rate = 0.1;
+  EXPECT_EQ(rate_at_epoch(options, 0), 0.5);
+  EXPECT_NEAR(rate_at_epoch(options, 2), 0.1 + 0.4 * 0.5625, 1e-15);
+  EXPECT_EQ(rate_at_epoch(options, 8), 0.1);
+  EXPECT_EQ(rate_at_epoch(options, 100), 0.1);
+  options.power = 1;
+  EXPECT_NEAR(rate_at_epoch(options, 2), 0.1 + 0.4 * 0.75, 1e-15);
+  options.warmup_span = 2;
+  EXPECT_EQ(rate_at_epoch(options, 1), 0.25);
+  EXPECT_EQ(rate_at_epoch(options, 2), 0.5);
+  EXPECT_NEAR(rate_at_epoch(options, 6), 0.3, 1e-15);
+}
+
+// 200 epochs of 391 updates: 0.05 to 0.1 in the first 5, and from epoch 6 on the descent, which has
+// come to 2 in its first update.
+TEST(LearningRateSchedule, PolynomialAndWarmUpFollowThePublishedSchedule) {
+  std::ifstream file(RUBATO_SOURCE_DIR "/tests/golden/optimizer_golden.json");
+  const auto golden = nlohmann::json::parse(file)["seed_lr_schedule"];
+  ScheduleOptions warmup = named("constant");
+  warmup.base_rate = 0.1;
+  warmup.warmup_span = 5;
+  warmup.warmup_start = 0.5;
+  ScheduleOptions descent = named("polynomial");
+  descent.unit = ScheduleUnit::update;
+  descent.base_rate = 0.1;
+  descent.end_rate = golden["config"]["end_lr"].get<double>();
+  descent.span = 200 * 391;
+  for (const auto& sample : golden["samples"]["torch<=1.0"]) {
+    const auto epoch = sample["epoch"].get<double>();
+    Position position;
+    position.epoch = epoch;
+    position.update = 2 + (epoch - 6) * 391 + sample["iter"].get<double>();
+    const double rate = LearningRateSchedule(epoch < 6 ? warmup : descent).rate(position);
+    EXPECT_NEAR(rate, sample["lr"].get<double>(), 1e-12 * rate) << sample;
+  }
+}
+
 TEST(LearningRateSchedule, WarmUpRisesInALineToTheBaseRate) {
   ScheduleOptions options = named("constant");
   options.warmup_span = 4;
@@ -128,7 +170,8 @@ TEST(LearningRateSchedule, CountsInTheUnitItIsGiven) {
 TEST(LearningRateSchedule, RefusesUnknownNames) {
   EXPECT_THAT([] { LearningRateSchedule schedule(named("cosinus")); },
               ThrowsMessage<std::invalid_argument>(
-                  "unknown schedule 'cosinus'; valid names: constant, step, multistep, cosine"));
+                  "unknown schedule 'cosinus'; valid names: constant, step, multistep, cosine, "
+                  "polynomial"));
   EXPECT_THAT([] { schedule_unit("epochs"); },
               ThrowsMessage<std::invalid_argument>(
                   "unknown schedule unit 'epochs'; valid names: update, sample, epoch, progress"));
@@ -167,6 +210,11 @@ TEST(LearningRateSchedule, NamesTheValueAtFault) {
   options.span = 1;
   options.end_rate = -1;
   expect_refusal(options, "end rate of schedule cosine is -1");
+  options = named("polynomial");
+  expect_refusal(options, "span of schedule polynomial is 0");
+  options.span = 1;
+  options.power = 0;
+  expect_refusal(options, "power of schedule polynomial is 0; expected a finite number above 0");
 }
 
 TEST(LearningRateSchedule, IgnoresValuesOfOtherSchedules) {
