@@ -93,7 +93,14 @@ std::vector<Option> schedule_options() {
        .value_name = "U",
        .group = group,
        .description = "from the warm-up to the end of the descent; default what --epochs leaves",
-       .only_with = {"schedule", {"cosine"}}},
+       .only_with = {"schedule", {"cosine", "polynomial"}}},
+      {.name = "power",
+       .kind = OptionKind::number,
+       .default_value = "2",
+       .value_name = "X",
+       .group = group,
+       .description = "the power of what is left of the descent that the rate follows",
+       .only_with = {"schedule", {"polynomial"}}},
       {.name = "end-lr",
        .kind = OptionKind::number,
        .default_value = "0",
@@ -101,7 +108,7 @@ std::vector<Option> schedule_options() {
        .group = group,
        .description = "the rate at the end of the descent",
        .range = OptionRange::not_negative,
-       .only_with = {"schedule", {"cosine"}}},
+       .only_with = {"schedule", {"cosine", "polynomial"}}},
   };
 }
 
@@ -109,6 +116,7 @@ std::vector<Option> optimizer_options() {
   const std::string group = "Optimizer";
   const Condition sgd{"optimizer", {"sgd"}};
   const Condition adam{"optimizer", {"adam", "adamw"}};
+  const Condition adadelta{"optimizer", {"adadelta"}};
   return {
       {.name = "optimizer",
        .kind = OptionKind::choice,
@@ -167,6 +175,21 @@ std::vector<Option> optimizer_options() {
        .group = group,
        .description = "added to the divisor of the step",
        .only_with = adam},
+      {.name = "rho",
+       .kind = OptionKind::number,
+       .default_value = "0.9",
+       .value_name = "X",
+       .group = group,
+       .description = "decay of the average squared gradient and of the average squared step",
+       .range = OptionRange::not_negative,
+       .only_with = adadelta},
+      {.name = "adadelta-epsilon",
+       .kind = OptionKind::number,
+       .default_value = "1e-6",
+       .value_name = "X",
+       .group = group,
+       .description = "added to both averages under their roots",
+       .only_with = adadelta},
   };
 }
 

@@ -79,17 +79,19 @@ std::vector<double> milestones(const Options& options) {
   return values;
 }
 
-// Of a cosine: as given, or what the epochs leave after the warm-up.
+// Of a descent: as given, or what the epochs leave after the warm-up.
 double span_of(const Options& options) {
   if (const auto span = options.number_if("span")) return *span;
-  if (options.text("schedule") != "cosine") return 0;
+  const std::string& schedule = options.text("schedule");
+  if (schedule != "cosine" && schedule != "polynomial") return 0;
   const auto epochs = options.integer_if("epochs");
   if (!epochs || options.text("schedule-by") != "epoch") {
-    throw UsageError("--schedule cosine: give its length, --span U");
+    throw UsageError("--schedule " + schedule + ": give its length, --span U");
   }
   const double span = static_cast<double>(*epochs) - options.number("warmup");
   if (span > 0) return span;
-  throw UsageError("--schedule cosine: the warm-up takes all of --epochs; make it shorter");
+  throw UsageError("--schedule " + schedule +
+                   ": the warm-up takes all of --epochs; make it shorter");
 }
 
 optim::OptimizerOptions optimizer_of(const Options& options) {
@@ -103,6 +105,8 @@ optim::OptimizerOptions optimizer_of(const Options& options) {
   set_if_given(optimizer.beta1, options, "beta1");
   set_if_given(optimizer.beta2, options, "beta2");
   set_if_given(optimizer.epsilon, options, "epsilon");
+  set_if_given(optimizer.rho, options, "rho");
+  set_if_given(optimizer.epsilon, options, "adadelta-epsilon");
   return optimizer;
 }
 
@@ -115,6 +119,7 @@ optim::ScheduleOptions schedule_of(const Options& options) {
   schedule.milestones = milestones(options);
   schedule.span = span_of(options);
   set_if_given(schedule.end_rate, options, "end-lr");
+  set_if_given(schedule.power, options, "power");
   schedule.warmup_span = options.number("warmup");
   schedule.warmup_start = options.number("warmup-start");
   return schedule;

@@ -22,6 +22,7 @@ struct Constants {
   T keep;            // AdamW: 1 - lr weight_decay
   T decay;           // Adam: weight_decay
   T gradient_scale;  // c
+  T gradient_clip;   // k
   T beta1, one_minus_beta1;
   T beta2, one_minus_beta2;
   T step_size;        // lr / (1 - beta1^t)
@@ -29,11 +30,12 @@ struct Constants {
   T epsilon;
 };
 
-template <class T>
+template <bool is_clipped, class T>
 void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict a,
             T* __restrict q, Constants<T> k) {
   for (std::size_t i = 0; i < size; ++i) {
-    const T direction = k.gradient_scale * (g[i] + k.decay * w[i]);
+    const T gradient = is_clipped ? k.gradient_clip * g[i] : g[i];
+    const T direction = k.gradient_scale * (gradient + k.decay * w[i]);
     a[i] = k.beta1 * a[i] + k.one_minus_beta1 * direction;
     q[i] = k.beta2 * q[i] + k.one_minus_beta2 * (direction * direction);
     const T denominator = std::sqrt(q[i]) * k.root_correction + k.epsilon;
@@ -49,6 +51,7 @@ Constants<T> make_constants(const OptimizerOptions& options, AdamDecay decay,
   return {rounded(is_decoupled ? 1 - rate.learning_rate * options.weight_decay : 1),
           rounded(is_decoupled ? 0 : options.weight_decay),
           rounded(rate.gradient_scale),
+          rounded(rate.gradient_clip),
           rounded(options.beta1),
           rounded(1 - options.beta1),
           rounded(options.beta2),
@@ -85,8 +88,9 @@ template <class T>
 void Adam<T>::update_slice(std::span<T> parameters, std::span<const T> gradient,
                            std::span<const std::span<T>> state) const {
   check_slices(parameters, gradient, state, 2);
-  update(parameters.size(), parameters.data(), gradient.data(), state[0].data(), state[1].data(),
-         make_constants<T>(options_, decay_, rate_, step_));
+  const auto loop = rate_.gradient_clip < 1 ? update<true, T> : update<false, T>;
+  loop(parameters.size(), parameters.data(), gradient.data(), state[0].data(), state[1].data(),
+       make_constants<T>(options_, decay_, rate_, step_));
 }
 
 template <class T>

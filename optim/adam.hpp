@@ -1,10 +1,11 @@
 // Adam (Kingma and Ba 2014, arXiv:1412.6980, algorithm 1) and AdamW (Loshchilov and Hutter 2017,
 // arXiv:1711.05101, algorithm 2).
 //
-// With t the number of updates, this one included, lr and c its learning rate and gradient scale:
+// With t the number of updates, this one included, lr, c and k its learning rate, gradient scale
+// and gradient clip:
 //
-//   Adam    d = c (g + weight_decay w)
-//   AdamW   d = c g,  and first  w <- w (1 - lr weight_decay)
+//   Adam    d = c (k g + weight_decay w)
+//   AdamW   d = c k g,  and first  w <- w (1 - lr weight_decay)
 //   both    a <- beta1 a + (1 - beta1) d,   q <- beta2 q + (1 - beta2) d^2
 //           w <- w - lr / (1 - beta1^t) * a / (sqrt(q) / sqrt(1 - beta2^t) + epsilon)
 //

@@ -1,6 +1,7 @@
 // Optimizers and momentum forms by name.
 #include "optim/optimizer.hpp"
 
+#include "optim/adadelta.hpp"
 #include "optim/adam.hpp"
 #include "optim/option_check.hpp"
 #include "optim/sgd.hpp"
@@ -16,13 +17,14 @@ MomentumForm momentum_form(const std::string& name) {
   throw_unknown_name("momentum form", name, momentum_form_names());
 }
 
-std::vector<std::string> optimizer_names() { return {"sgd", "adam", "adamw"}; }
+std::vector<std::string> optimizer_names() { return {"sgd", "adam", "adamw", "adadelta"}; }
 
 template <class T>
 std::unique_ptr<Optimizer<T>> make_optimizer(const OptimizerOptions& options) {
   if (options.name == "sgd") return std::make_unique<Sgd<T>>(options);
   if (options.name == "adam") return std::make_unique<Adam<T>>(options, AdamDecay::in_gradient);
   if (options.name == "adamw") return std::make_unique<Adam<T>>(options, AdamDecay::decoupled);
+  if (options.name == "adadelta") return std::make_unique<Adadelta<T>>(options);
   throw_unknown_name("optimizer", options.name, optimizer_names());
 }
 

@@ -17,10 +17,11 @@
 namespace rubato::optim {
 
 // How one update steps: parameters change by learning_rate times the direction that the optimizer
-// makes of gradient_scale * (gradient + decay).
+// makes of gradient_scale * (gradient_clip * gradient + decay).
 struct UpdateRate {
   double learning_rate = 0;
   double gradient_scale = 1;
+  double gradient_clip = 1;  // at most 1: what a limit on the gradient's norm leaves of it
 };
 
 struct NamedScalar {
@@ -34,7 +35,7 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   // The per-parameter buffers that update_slice needs, in order, all zero at first: {"momentum"},
-  // {"exp_avg", "exp_avg_sq"}.
+  // {"exp_avg", "exp_avg_sq"}, {"square_avg", "acc_delta"}.
   virtual std::vector<std::string> state_names() const = 0;
 
   // Once per update on every rank, before its slices. Throws std::invalid_argument for a rate that
@@ -59,14 +60,15 @@ std::vector<std::string> momentum_form_names();  // torch, v, v-corrected
 
 // What makes an optimizer, as the command line says it.
 struct OptimizerOptions {
-  std::string name = "sgd";  // sgd, adam, adamw
+  std::string name = "sgd";  // sgd, adam, adamw, adadelta
   double momentum = 0;
   MomentumForm form = MomentumForm::torch;
   bool nesterov = false;
   double weight_decay = 0;
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double epsilon = 1e-8;
+  double epsilon = 1e-8;  // adadelta wants 1e-6
+  double rho = 0.9;
 };
 
 // Throws std::invalid_argument: an unknown name (listing the valid ones), a value outside its

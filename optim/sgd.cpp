@@ -18,44 +18,62 @@ template <class T>
 struct Constants {
   T learning_rate;   // lr
   T gradient_scale;  // c
+  T gradient_clip;   // k
   T scaled_rate;     // lr * c
   T decay;           // weight decay
   T momentum;        // m; v-corrected: m * (lr / previous lr)
 };
 
-template <class T>
+// Most updates are not clipped, and are spared the multiplication.
+template <bool is_clipped, class T>
+T clipped(T gradient, const Constants<T>& k) {
+  return is_clipped ? k.gradient_clip * gradient : gradient;
+}
+
+template <bool is_clipped, class T>
 void update_plain(std::size_t size, T* __restrict w, const T* __restrict g, Constants<T> k) {
   for (std::size_t i = 0; i < size; ++i) {
-    w[i] -= k.scaled_rate * (g[i] + k.decay * w[i]);
+    w[i] -= k.scaled_rate * (clipped<is_clipped>(g[i], k) + k.decay * w[i]);
   }
 }
 
-template <class T>
+template <bool is_clipped, class T>
 void update_torch(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict u,
                   Constants<T> k) {
   for (std::size_t i = 0; i < size; ++i) {
-    u[i] = k.momentum * u[i] + k.gradient_scale * (g[i] + k.decay * w[i]);
+    u[i] = k.momentum * u[i] + k.gradient_scale * (clipped<is_clipped>(g[i], k) + k.decay * w[i]);
     w[i] -= k.learning_rate * u[i];
   }
 }
 
-template <class T>
+template <bool is_clipped, class T>
 void update_nesterov(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict u,
                      Constants<T> k) {
   for (std::size_t i = 0; i < size; ++i) {
-    const T direction = k.gradient_scale * (g[i] + k.decay * w[i]);
+    const T direction = k.gradient_scale * (clipped<is_clipped>(g[i], k) + k.decay * w[i]);
     u[i] = k.momentum * u[i] + direction;
     w[i] -= k.learning_rate * (direction + k.momentum * u[i]);
   }
 }
 
-template <class T>
+template <bool is_clipped, class T>
 void update_v(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict v,
               Constants<T> k) {
   for (std::size_t i = 0; i < size; ++i) {
-    v[i] = k.momentum * v[i] + k.scaled_rate * (g[i] + k.decay * w[i]);
+    v[i] = k.momentum * v[i] + k.scaled_rate * (clipped<is_clipped>(g[i], k) + k.decay * w[i]);
     w[i] -= v[i];
   }
+}
+
+template <bool is_clipped, class T>
+void update(const OptimizerOptions& options, std::span<T> parameters, const T* g, T* momentum,
+            const Constants<T>& k) {
+  const std::size_t size = parameters.size();
+  T* const w = parameters.data();
+  if (momentum == nullptr) return update_plain<is_clipped>(size, w, g, k);
+  if (options.form != MomentumForm::torch) return update_v<is_clipped>(size, w, g, momentum, k);
+  if (options.nesterov) return update_nesterov<is_clipped>(size, w, g, momentum, k);
+  update_torch<is_clipped>(size, w, g, momentum, k);
 }
 
 void check_options(const OptimizerOptions& options) {
@@ -91,18 +109,15 @@ template <class T>
 void Sgd<T>::update_slice(std::span<T> parameters, std::span<const T> gradient,
                           std::span<const std::span<T>> state) const {
   check_slices(parameters, gradient, state, options_.momentum == 0 ? 0 : 1);
-  const Constants<T> constants{
-      static_cast<T>(rate_.learning_rate), static_cast<T>(rate_.gradient_scale),
-      static_cast<T>(rate_.learning_rate * rate_.gradient_scale),
-      static_cast<T>(options_.weight_decay), static_cast<T>(options_.momentum * rate_ratio_)};
-  const std::size_t size = parameters.size();
-  T* const w = parameters.data();
-  const T* const g = gradient.data();
-  if (state.empty()) return update_plain(size, w, g, constants);
-  T* const momentum = state[0].data();
-  if (options_.form != MomentumForm::torch) return update_v(size, w, g, momentum, constants);
-  if (options_.nesterov) return update_nesterov(size, w, g, momentum, constants);
-  update_torch(size, w, g, momentum, constants);
+  const Constants<T> constants{static_cast<T>(rate_.learning_rate),
+                               static_cast<T>(rate_.gradient_scale),
+                               static_cast<T>(rate_.gradient_clip),
+                               static_cast<T>(rate_.learning_rate * rate_.gradient_scale),
+                               static_cast<T>(options_.weight_decay),
+                               static_cast<T>(options_.momentum * rate_ratio_)};
+  T* const momentum = state.empty() ? nullptr : state[0].data();
+  const auto loop = rate_.gradient_clip < 1 ? update<true, T> : update<false, T>;
+  loop(options_, parameters, gradient.data(), momentum, constants);
 }
 
 template <class T>

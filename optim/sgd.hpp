@@ -1,7 +1,7 @@
 // Stochastic gradient descent with momentum in three forms, Nesterov's step and weight decay.
 //
-// With d = g + weight_decay w (decay as an L2 term of the loss), m the momentum, lr and c the
-// update's learning rate and gradient scale:
+// With d = k g + weight_decay w (decay as an L2 term of the loss), m the momentum, lr, c and k the
+// update's learning rate, gradient scale and gradient clip:
 //
 //   torch        u <- m u + c d                         w <- w - lr u
 //     nesterov   the same                               w <- w - lr (c d + m u)

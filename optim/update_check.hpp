@@ -15,6 +15,8 @@ namespace rubato::optim {
 inline void check_update_rate(const UpdateRate& rate) {
   require_at_least_zero("learning rate of an update", rate.learning_rate);
   require_at_least_zero("gradient scale of an update", rate.gradient_scale);
+  require_value(rate.gradient_clip >= 0 && rate.gradient_clip <= 1, "gradient clip of an update",
+                rate.gradient_clip, "a number from 0 to 1");
 }
 
 // Throws std::invalid_argument unless all spans have the size of `parameters` and `state` has

@@ -28,12 +28,16 @@ bool is_taken(const std::vector<std::string>& arguments) {
 
 TEST(LearningOptions, AreThoseOfTheirOptimizer) {
   for (const auto& name : optim::optimizer_names()) {
-    const bool is_sgd = name == "sgd";
+    const bool is_sgd = name == "sgd", is_adadelta = name == "adadelta";
     EXPECT_EQ(is_taken({"--optimizer", name, "--momentum", "0.5"}), is_sgd) << name;
     EXPECT_EQ(is_taken({"--optimizer", name, "--momentum-form", "v"}), is_sgd) << name;
     EXPECT_EQ(is_taken({"--optimizer", name, "--nesterov"}), is_sgd) << name;
     for (const auto* option : {"--beta1", "--beta2", "--epsilon"}) {
-      EXPECT_EQ(is_taken({"--optimizer", name, option, "0.5"}), !is_sgd) << name << ' ' << option;
+      EXPECT_EQ(is_taken({"--optimizer", name, option, "0.5"}), !is_sgd && !is_adadelta)
+          << name << ' ' << option;
+    }
+    for (const auto* option : {"--rho", "--adadelta-epsilon"}) {
+      EXPECT_EQ(is_taken({"--optimizer", name, option, "0.5"}), is_adadelta) << name << option;
     }
     EXPECT_TRUE(is_taken({"--optimizer", name, "--weight-decay", "0.1"}));
   }
@@ -49,8 +53,9 @@ TEST(LearningOptions, AreThoseOfTheirSchedule) {
   expect("--gamma", {"step", "multistep"});
   expect("--step-size", {"step"});
   expect("--milestones", {"multistep"});
-  expect("--span", {"cosine"});
-  expect("--end-lr", {"cosine"});
+  expect("--span", {"cosine", "polynomial"});
+  expect("--end-lr", {"cosine", "polynomial"});
+  expect("--power", {"polynomial"});
   expect("--warmup", optim::schedule_names());
 }
 

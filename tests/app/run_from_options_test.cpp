@@ -88,6 +88,13 @@ TEST(RunFromOptions, TakesTheOptimizer) {
   EXPECT_EQ(adam.beta1, 0.8);
   EXPECT_EQ(adam.beta2, 0.99);
   EXPECT_EQ(adam.epsilon, 1e-6);
+  const auto adadelta = run_with({"--optimizer", "adadelta", "--rule", "constant"}).optimizer;
+  EXPECT_EQ(adadelta.rho, 0.9);
+  EXPECT_EQ(adadelta.epsilon, 1e-6);
+  EXPECT_EQ(run_with({"--optimizer", "adadelta", "--rule", "constant", "--rho", "0.8",
+                      "--adadelta-epsilon", "1e-3"})
+                .optimizer.epsilon,
+            1e-3);
 }
 
 TEST(RunFromOptions, TakesTheSchedule) {
@@ -105,6 +112,10 @@ TEST(RunFromOptions, TakesTheSchedule) {
   const auto cosine = run_with({"--schedule", "cosine", "--span", "8", "--end-lr", "0.01"});
   EXPECT_EQ(cosine.schedule.span, 8);
   EXPECT_EQ(cosine.schedule.end_rate, 0.01);
+  const auto polynomial =
+      run_with({"--schedule", "polynomial", "--epochs", "10", "--power", "1.5", "--warmup", "1"});
+  EXPECT_EQ(polynomial.schedule.span, 9);
+  EXPECT_EQ(polynomial.schedule.power, 1.5);
 }
 
 TEST(RunFromOptions, LetsACosineTakeWhatTheWarmUpLeaves) {

@@ -26,7 +26,7 @@ struct NamedOptions {
 };
 
 std::vector<NamedOptions> all_optimizers() {
-  OptimizerOptions plain, torch, nesterov, v, corrected, adam, adamw;
+  OptimizerOptions plain, torch, nesterov, v, corrected, adam, adamw, adadelta;
   plain.weight_decay = torch.weight_decay = v.weight_decay = adamw.weight_decay = 0.01;
   torch.momentum = nesterov.momentum = v.momentum = corrected.momentum = 0.9;
   nesterov.nesterov = true;
@@ -34,8 +34,10 @@ std::vector<NamedOptions> all_optimizers() {
   corrected.form = MomentumForm::v_corrected;
   adam.name = "adam";
   adamw.name = "adamw";
-  return {{"plain", plain},         {"torch", torch}, {"nesterov", nesterov}, {"v", v},
-          {"corrected", corrected}, {"adam", adam},   {"adamw", adamw}};
+  adadelta.name = "adadelta";
+  return {{"plain", plain}, {"torch", torch},         {"nesterov", nesterov},
+          {"v", v},         {"corrected", corrected}, {"adam", adam},
+          {"adamw", adamw}, {"adadelta", adadelta}};
 }
 
 class EveryOptimizer : public testing::TestWithParam<NamedOptions> {};
@@ -107,6 +109,22 @@ TEST_P(EveryOptimizer, GoesOnFromItsScalars) {
   EXPECT_EQ(resumed.parameters(), unbroken.parameters());
 }
 
+// The clip makes the gradient smaller, and nothing else.
+TEST_P(EveryOptimizer, ClipsTheGradientAlone) {
+  const auto stepped = [](double gradient, double clip) {
+    const auto optimizer = make_optimizer<double>(GetParam().options);
+    std::vector<double> w = {0.5, -2};
+    std::vector<std::vector<double>> state(optimizer->state_names().size(),
+                                           std::vector<double>(2, 0.25));
+    optimizer->begin_update({0.25, 2, clip});
+    const std::vector<std::span<double>> buffers(state.begin(), state.end());
+    optimizer->update_slice(w, std::vector<double>{gradient, -gradient}, buffers);
+    return w;
+  };
+  EXPECT_EQ(stepped(3, 0.5), stepped(1.5, 1));
+  EXPECT_NE(stepped(3, 0.5), stepped(3, 1));
+}
+
 TEST_P(EveryOptimizer, RefusesRatesThatAreNone) {
   const auto optimizer = make_optimizer<float>(GetParam().options);
   const double not_a_number = std::numeric_limits<double>::quiet_NaN();
@@ -125,6 +143,11 @@ TEST_P(EveryOptimizer, RefusesRatesThatAreNone) {
         optimizer->begin_update({1, std::numeric_limits<double>::infinity()});
       },
       ThrowsMessage<std::invalid_argument>(HasSubstr("gradient scale of an update is inf")));
+  EXPECT_THAT(
+      [&] {
+        optimizer->begin_update({1, 1, 1.5});
+      },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("gradient clip of an update is 1.5")));
 }
 
 TEST_P(EveryOptimizer, RefusesBuffersThatDoNotFit) {
@@ -147,7 +170,7 @@ TEST_P(EveryOptimizer, RefusesBuffersThatDoNotFit) {
 }
 
 TEST(MakeOptimizer, KnowsEachOfItsNames) {
-  EXPECT_THAT(optimizer_names(), ElementsAre("sgd", "adam", "adamw"));
+  EXPECT_THAT(optimizer_names(), ElementsAre("sgd", "adam", "adamw", "adadelta"));
   for (const std::string& name : optimizer_names()) {
     OptimizerOptions options;
     options.name = name;
@@ -157,7 +180,7 @@ TEST(MakeOptimizer, KnowsEachOfItsNames) {
   options.name = "sdg";
   EXPECT_THAT([&] { make_optimizer<float>(options); },
               ThrowsMessage<std::invalid_argument>(
-                  "unknown optimizer 'sdg'; valid names: sgd, adam, adamw"));
+                  "unknown optimizer 'sdg'; valid names: sgd, adam, adamw, adadelta"));
 }
 
 TEST(MakeOptimizer, AdamwIsNotAdam) {
