@@ -38,6 +38,17 @@ GradientFacts reference_facts(double t, const std::vector<double>& sizes) {
   return facts;
 }
 
+// Of the sum of the single minibatches at two times.
+GradientFacts reference_facts_of_sum(double t, double other) {
+  GradientFacts facts;
+  for (double k = 0; k < 6; ++k) {
+    const double sum =
+        0.6 + 0.1 * (std::sin(0.7 * k + 0.2 * t) + std::sin(0.7 * k + 0.2 * other)) + 0.04 * k;
+    facts.mean_square += sum * sum;
+  }
+  return facts;
+}
+
 void expect_relative(double actual, const json& expected) {
   EXPECT_NEAR(actual, expected.get<double>(), 1e-12 * std::abs(expected.get<double>()));
 }
@@ -65,6 +76,104 @@ TEST(GradientNoise, FollowsTheReferenceVectors) {
     expect_relative(noise.square(), expected["sqr_avg"]);
   }
   EXPECT_EQ(golden["steps"].size(), 8u);
+}
+
+// The vectors' columns of another implementation, which measures some updates only, and takes the
+// difference of the two single minibatches, t = 4 and t = 6.
+TEST(GradientNoise, FollowsTheReferenceVectorsForDifferences) {
+  std::ifstream file(RUBATO_SOURCE_DIR "/tests/golden/estimator_golden.json");
+  const json golden = json::parse(file);
+  const double reference_batch = golden["B0"].get<double>();
+  GradientNoise noise(reference_batch, SingleMinibatch::difference);
+  int differences = 0;
+  for (const json& step : golden["steps"]) {
+    if (!step.contains("adaptdl")) continue;
+    SCOPED_TRACE("step " + step["t"].dump());
+    const json& expected = step["adaptdl"];
+    const double t = step["t"].get<double>();
+    GradientFacts facts = reference_facts(t, step["micro_batch_sizes"].get<std::vector<double>>());
+    if (facts.minibatches > 1) {
+      noise.observe(facts);
+      if (t > 6) continue;  // restarts all averages, see below
+    } else if (expected["differenced"] == true) {
+      const GradientFacts kept = reference_facts(4, {32});
+      const GradientFacts sum = reference_facts_of_sum(4, 6);
+      facts.kept_square = kept.mean_square;
+      facts.kept_product = (sum.mean_square - kept.mean_square - facts.mean_square) / 2;
+      noise.observe_difference(facts_of_both(facts, 32));
+      ++differences;
+    } else {
+      continue;
+    }
+    expect_relative(noise.square(), expected["sqr_avg"]);
+    expect_relative(noise.variance(), expected["var_avg"]);
+    expect_relative(noise.gain(step["S"].get<double>()), expected["gain"]);
+  }
+  EXPECT_EQ(differences, 1);
+}
+
+// |p|^2 = 5, |g|^2 = 3, <p, g> = 2, of 8 and 24 samples.
+TEST(GradientNoise, TakesTwoSingleMinibatchesForOneUpdate) {
+  const GradientFacts both = facts_of_both({24, 1, 3, 3, 5, 2}, 8);
+  EXPECT_EQ(both.batch_size, 32);
+  EXPECT_EQ(both.minibatches, 2U);
+  EXPECT_NEAR(both.weighted_square, 0.25 * 5 + 0.75 * 3, 1e-15);
+  EXPECT_NEAR(both.mean_square, 5.0 / 16 + 2 * 3.0 / 16 * 2 + 9.0 / 16 * 3, 1e-15);
+}
+
+// Differences serve until there is something better; what was measured within updates stays.
+TEST(GradientNoise, DropsDifferencesWhenAnUpdateHasMinibatchesAgain) {
+  const GradientFacts within = {64, 2, 3, 2}, between = {64, 2, 9, 2}, later = {96, 3, 2.5, 2};
+  GradientNoise noise(32, SingleMinibatch::difference), without(32);
+  noise.observe(within);
+  noise.observe_difference(between);
+  EXPECT_GT(noise.variance(), 7);
+  noise.observe(later);
+  without.observe(within);
+  EXPECT_GT(std::abs(noise.variance() - without.variance()), 1e-3);
+  without.observe(later);
+  EXPECT_NEAR(noise.variance(), without.variance(), 2e-3);  // it has faded a little more
+}
+
+TEST(GradientNoise, GoesOnFromTheScalarsOfDifferences) {
+  GradientNoise unbroken(32, SingleMinibatch::difference), resumed = unbroken;
+  unbroken.observe({64, 2, 3, 2});
+  unbroken.observe_difference({64, 2, 9, 2});
+  resumed.restore_scalars(unbroken.scalars());
+  EXPECT_EQ(unbroken.scalars().size(), 12U);
+  EXPECT_EQ(resumed.variance(), unbroken.variance());
+  EXPECT_EQ(resumed.noise_scale_interval().low, unbroken.noise_scale_interval().low);
+  GradientNoise holding(32);
+  EXPECT_THROW(holding.restore_scalars(unbroken.scalars()), std::invalid_argument);
+}
+
+TEST(GradientNoise, EfficiencyIsTheGainOfASample) {
+  GradientNoise noise(32);
+  EXPECT_EQ(noise.efficiency(4), 0.25);  // of noise nothing is known: four times for nothing
+  noise.observe({64, 2, 3, 2});          // v = 2, s = 1: a noise scale of 64
+  for (const double scale : {0.5, 1.0, 4.0}) {
+    EXPECT_NEAR(noise.efficiency(scale), (64 + 32) / (64 + 32 * scale), 1e-13);
+  }
+}
+
+TEST(GradientNoise, IntervalOfTheNoiseScaleIsInSamples) {
+  GradientNoise noise(32);
+  EXPECT_EQ(noise.noise_scale_interval().low, 0);
+  EXPECT_TRUE(std::isinf(noise.noise_scale_interval().high));
+  for (int update = 0; update < 50; ++update) noise.observe({64, 2, 3 + update % 2 * 0.1, 2});
+  const NoiseInterval interval = noise.noise_scale_interval();
+  EXPECT_LT(interval.low, noise.noise_scale());
+  EXPECT_GT(interval.high, noise.noise_scale());
+  EXPECT_NEAR(interval.low, noise.noise_scale(), 4);
+  EXPECT_NEAR(interval.high, noise.noise_scale(), 4);
+}
+
+TEST(GradientNoise, TreatmentsOfSingleMinibatchesAreKnownByName) {
+  EXPECT_EQ(single_minibatch("hold"), SingleMinibatch::hold);
+  EXPECT_EQ(single_minibatch("difference"), SingleMinibatch::difference);
+  EXPECT_THAT([] { single_minibatch("drop"); },
+              ThrowsMessage<std::invalid_argument>(
+                  "unknown treatment of single minibatches 'drop'; valid names: hold, difference"));
 }
 
 TEST(GradientNoise, KnowsNothingBeforeTheFirstObservation) {
