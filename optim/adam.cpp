@@ -3,8 +3,10 @@
 // division per element. 28 bytes per float parameter and update.
 #include "optim/adam.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
@@ -40,6 +42,19 @@ void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restr
     q[i] = k.beta2 * q[i] + k.one_minus_beta2 * (direction * direction);
     const T denominator = std::sqrt(q[i]) * k.root_correction + k.epsilon;
     w[i] = k.keep * w[i] - k.step_size * (a[i] / denominator);
+  }
+}
+
+constexpr double updates_until_settled = 5;
+
+// A weight that is too large for T would turn a gradient of 0 into no number.
+template <class T>
+void weigh(std::size_t size, const T* __restrict q, T* __restrict weights, T root_correction,
+           T epsilon) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const T scale = std::sqrt(q[i]) * root_correction + epsilon;
+    const T weight = std::min(1 / (scale * scale), std::numeric_limits<T>::max());
+    weights[i] = q[i] > 0 ? weight : T{0};
   }
 }
 
@@ -104,6 +119,23 @@ void Adam<T>::restore_scalars(const std::vector<NamedScalar>& scalars) {
   require_value(step >= 0 && step == std::floor(step), "state of adam: scalar 'step'", step,
                 "a count of updates");
   step_ = step;
+}
+
+template <class T>
+bool Adam<T>::is_settled() const {
+  return step_ >= updates_until_settled;
+}
+
+template <class T>
+std::size_t Adam<T>::state_index() const {
+  return 1;
+}
+
+template <class T>
+void Adam<T>::square_weights(std::span<const T> squares, std::span<T> weights) const {
+  const auto correction = static_cast<T>(1 / std::sqrt(1 - std::pow(options_.beta2, step_)));
+  weigh(weights.size(), squares.data(), weights.data(), correction,
+        static_cast<T>(options_.epsilon));
 }
 
 template class Adam<float>;

@@ -14,22 +14,28 @@
 // sqrt(q) smaller by itself, so the rate factors made for SGD (linear, adascale) overshoot here;
 // the square root is the usual choice (Malladi et al. 2022, arXiv:2205.10287).
 //
+// As a preconditioner P = sqrt(q) / sqrt(1 - beta2^t) + epsilon, with q and t as the last update
+// left them (Qiao et al. 2021, Pollux, OSDI, section 3.1). It is settled after 5 updates: made of
+// fewer squares, 1 / q has no finite variance, and single elements would make the whole norm.
+//
 // Momentum, its form and nesterov are options of SGD and unused here. Each element is computed
 // alone, in T, so slices may be cut anywhere.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "optim/optimizer.hpp"
+#include "optim/preconditioner.hpp"
 
 namespace rubato::optim {
 
 enum class AdamDecay { in_gradient, decoupled };  // Adam, AdamW
 
 template <class T>
-class Adam final : public Optimizer<T> {
+class Adam final : public Optimizer<T>, public Preconditioner<T> {
  public:
   // Throws std::invalid_argument: a beta outside [0, 1), weight decay negative or not finite,
   // epsilon not above 0 in T.
@@ -42,6 +48,10 @@ class Adam final : public Optimizer<T> {
 
   std::vector<NamedScalar> scalars() const override;  // "step": t
   void restore_scalars(const std::vector<NamedScalar>& scalars) override;
+
+  bool is_settled() const override;
+  std::size_t state_index() const override;  // of exp_avg_sq
+  void square_weights(std::span<const T> squares, std::span<T> weights) const override;
 
  private:
   OptimizerOptions options_;

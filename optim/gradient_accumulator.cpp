@@ -210,15 +210,21 @@ void GradientAccumulator::add_segment(std::size_t index, std::span<const float> 
                      : add_all<false>(from, to, segment.size, constant);
   };
   const SegmentFacts facts = std::visit(add, sums_);
-  squares_[index] = facts.square;
-  note_largest(index, facts.largest_bits);
+  note(index, gradient, facts.square, facts.largest_bits);
 }
 
 void GradientAccumulator::look_at_segment(std::size_t index, std::span<const float> gradient) {
   const Segment& segment = segments_.all()[index];
   const SegmentFacts facts = look_at_all(gradient.data() + segment.begin, segment.size);
-  squares_[index] = facts.square;
-  note_largest(index, facts.largest_bits);
+  note(index, gradient, facts.square, facts.largest_bits);
+}
+
+void GradientAccumulator::note(std::size_t index, std::span<const float> gradient, double square,
+                               std::uint32_t largest_bits) {
+  const Segment& segment = segments_.all()[index];
+  squares_[index] = square;
+  note_largest(index, largest_bits);
+  if (watch_) watch_(index, gradient.subspan(segment.begin, segment.size));
 }
 
 void GradientAccumulator::note_largest(std::size_t index, std::uint32_t bits) {

@@ -10,8 +10,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,6 +47,12 @@ class GradientAccumulator {
   double look(std::span<const float> gradient);
   std::size_t look_from(std::size_t from, std::span<const float> gradient);
 
+  // Has every segment of a gradient shown to `watch`, by its index, while it is in cache.
+  using Watch = std::function<void(std::size_t, std::span<const float>)>;
+  void show_segments_to(Watch watch) { watch_ = std::move(watch); }
+  // Squared norms of the segments of the gradient last added or looked at.
+  std::span<const double> squares() const noexcept { return squares_; }
+
   // Per tensor: bits of the largest |g| since begin().
   const std::vector<std::uint32_t>& largest_bits() const noexcept { return largest_bits_; }
 
@@ -56,10 +64,13 @@ class GradientAccumulator {
   void add_segment(std::size_t index, std::span<const float> gradient, const ExactUnits& units);
   void look_at_segment(std::size_t index, std::span<const float> gradient);
   double norm_of(std::span<const double> squares) const;  // from those of the segments
+  void note(std::size_t index, std::span<const float> gradient, double square,
+            std::uint32_t largest_bits);
   void note_largest(std::size_t index, std::uint32_t bits);
 
   const TensorSegments& segments_;
   Sums sums_;
+  Watch watch_;
   std::vector<double> squares_;         // of the gradient under way, of each segment
   std::vector<double> second_squares_;  // of the second of two
   std::size_t taken_from_ = 0;          // parameters' segments from here on have been taken of it

@@ -30,9 +30,6 @@ std::size_t blocks_of(std::size_t elements) {
   return (elements + norm_block_elements - 1) / norm_block_elements;
 }
 
-constexpr const char* divergence_advice =
-    " is not finite: training has diverged (a lower learning rate, or a warm-up, may help)";
-
 static_assert(norm_block_elements == collectives::block_elements,
               "a slice must be whole norm blocks");
 
@@ -72,11 +69,28 @@ void GradientSync::make_reducer(collectives::AllreduceAlgorithm algorithm) {
   reducer_ = std::move(reducer);
 }
 
+void GradientSync::measure(const MeasureOptions& options) {
+  const bool asks =
+      options.per_tensor || options.preconditioner != nullptr || !options.kept_gradient.empty();
+  if (!asks) return;
+  measures_.emplace(topology_, segments_, tensors_, options);
+  accumulator_->show_segments_to([this](std::size_t segment, std::span<const float> gradient) {
+    measures_->take(segment, gradient);
+  });
+  allocate_tables();
+}
+
 void GradientSync::reserve(std::size_t minibatches) {
   if (minibatches <= slot_capacity_) return;
   slot_capacity_ = minibatches;
   audits_.reserve(minibatches);
-  const std::size_t bytes = notes_.size() * sizeof(RankNote) + slot_capacity_ * sizeof(Slot);
+  allocate_tables();
+}
+
+void GradientSync::allocate_tables() {
+  const std::size_t measured_bytes = measures_ ? measures_->table_size() * sizeof(double) : 0;
+  const std::size_t bytes =
+      notes_.size() * sizeof(RankNote) + measured_bytes + slot_capacity_ * sizeof(Slot);
   table_memory_ = collectives::NodeMemory(topology_, bytes_on_first(topology_, 2 * bytes));
 }
 
@@ -84,7 +98,8 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   if (minibatches > slot_capacity_) reserve(std::max(minibatches, 2 * slot_capacity_));
   minibatches_ = minibatches;
   samples_ = samples;
-  mine_->begin(mine);
+  mine_->begin(mine, measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
+  if (measures_) measures_->begin(minibatches, kind_ == SumKind::exact ? &units_ : nullptr);
   std::visit([this](auto& reducer) { this->begin(*reducer); }, reducer_);
 }
 
@@ -117,9 +132,17 @@ void GradientSync::accumulate_from(std::size_t from, std::span<const float> grad
 
 void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> gradient) {
   Slot& slot = slots(table_)[facts.slot];
-  slot = {facts.loss_sum, static_cast<double>(facts.samples), static_cast<double>(facts.correct), 0,
-          static_cast<double>(facts.audit)};
+  const auto samples = static_cast<double>(facts.samples);
+  slot = {facts.loss_sum,
+          samples,
+          static_cast<double>(facts.correct),
+          0,
+          static_cast<double>(facts.audit),
+          0};
   mine_->take(gradient, slot.gradient_square);
+  if (measures_) {
+    slot.weighed_square = measures_->finish_minibatch(accumulator_->squares(), samples);
+  }
 }
 
 UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUse* use) {
@@ -135,6 +158,7 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUs
 
   UpdateSums sums = add_slots();
   for (double square : block_squares()) sums.gradient.mean_square += square;
+  if (measures_) add_measures(sums);
   sums.is_used = is_used_;
   take_audits();
   std::ranges::copy(notes(table_), notes_.begin());
@@ -150,25 +174,6 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUs
   return sums;
 }
 
-void GradientSync::look_ahead() {
-  take_largest();
-  if (use_ == nullptr || !is_certain()) return;
-  is_used_ = true;
-  use_->begin();
-}
-
-// What is finite here stays so: in double a sum cannot overflow, and no mean is larger than the
-// largest of what it is the mean of.
-bool GradientSync::is_certain() const {
-  const UpdateSums sums = add_slots();
-  if (sums.samples != samples_ || !std::isfinite(sums.loss_sum)) return false;
-  const std::uint32_t largest = *std::ranges::max_element(largest_bits_);
-  if (largest >= ExactUnits::infinity_bits) return false;
-  if (kind_ == SumKind::exact) return units_.would_stand(largest_bits_, minibatches_);
-  return std::bit_cast<float>(largest) <
-         std::numeric_limits<float>::max() / (2 * static_cast<float>(minibatches_));
-}
-
 template <class T>
 void GradientSync::make_mean(std::size_t begin, std::span<const T> sum, T per_sample,
                              T per_minibatch) {
@@ -179,6 +184,7 @@ void GradientSync::make_mean(std::size_t begin, std::span<const T> sum, T per_sa
   if (parameters > 0) {
     block_squares()[begin / norm_block_elements] =
         take_mean(sum.first(parameters), per_sample, out);
+    if (measures_) measures_->take_mean(begin, {out, parameters});
   }
   for (std::size_t i = parameters; i < sum.size(); ++i) {
     out[i] = static_cast<float>(sum[i] * per_minibatch);
@@ -199,50 +205,29 @@ void GradientSync::make_block(std::span<const T* const> addends, std::size_t beg
   alignas(64) std::array<float, norm_block_elements> in_cache;
   float* const mean = is_used_ ? in_cache.data() : gradients_.place(0).data() + begin;
   const double square = gradients_.take_mean<T>(begin, {mean, size}, per_sample, per_minibatch);
-  if (begin < parameter_elements_) block_squares()[begin / norm_block_elements] = square;
+  if (begin < parameter_elements_) {
+    block_squares()[begin / norm_block_elements] = square;
+    const std::size_t parameters = std::min(size, parameter_elements_ - begin);
+    if (measures_) measures_->take_mean(begin, {mean, parameters});
+  }
   if (is_used_) use_->take(begin, {mean, size});
 }
 
 // Over the node's ranks, then over the nodes.
 void GradientSync::combine_tables() {
   std::ranges::fill(table(1 - table_), 0.0);
+  if (measures_) measures_->add_up(measured(table_));
   if (topology_.node_count() == 1) return;
   const std::span<std::int64_t> largest = largest_of(0);
   for (std::size_t rank = 1; rank < topology_.node().size(); ++rank) {
     const std::span<std::int64_t> other = largest_of(rank);
     for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], other[i]);
   }
-  const std::size_t used = notes_.size() * sizeof(RankNote) + minibatches_ * sizeof(Slot);
-  topology_.across()->sum(table(table_).first(used / sizeof(double)));
+  const Slot* const end = slots(table_).data() + minibatches_;
+  const std::span<double> all = table(table_);
+  topology_.across()->sum(
+      all.first(static_cast<std::size_t>(reinterpret_cast<const double*>(end) - all.data())));
   topology_.across()->maximum(largest);
-}
-
-// Over the node's ranks, whose first speaks for all nodes once the tables are combined.
-void GradientSync::take_largest() {
-  std::ranges::fill(largest_bits_, 0U);
-  std::int64_t request = 0;
-  for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
-    const std::span<const std::int64_t> largest = largest_of(rank);
-    for (std::size_t i = 0; i < largest_bits_.size(); ++i) {
-      largest_bits_[i] = std::max(largest_bits_[i], static_cast<std::uint32_t>(largest[i]));
-    }
-    request = std::max(request, largest.back());
-  }
-  request_ = static_cast<std::uint64_t>(request);
-}
-
-void GradientSync::require_finite_gradients() const {
-  for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
-    if (largest_bits_[tensor] < ExactUnits::infinity_bits) continue;
-    throw NonFiniteGradient("the gradient of " + tensors_[tensor].name + divergence_advice);
-  }
-}
-
-void GradientSync::require_finite(const UpdateSums& sums) const {
-  const bool is_loss_finite = std::isfinite(sums.loss_sum);
-  if (is_loss_finite && std::isfinite(sums.gradient.mean_square)) return;
-  throw NonFiniteGradient(std::string("the ") + (is_loss_finite ? "mean gradient" : "loss") +
-                          divergence_advice);
 }
 
 void GradientSync::take_audits() {
@@ -271,6 +256,16 @@ UpdateSums GradientSync::add_slots() const {
   return sums;
 }
 
+void GradientSync::add_measures(UpdateSums& sums) {
+  double weighed_per_sample = 0;
+  for (const Slot& slot : slots(table_).first(minibatches_)) {
+    weighed_per_sample += slot.weighed_square / slot.samples;
+  }
+  sums.preconditioned = measures_->preconditioned(sums.gradient, weighed_per_sample);
+  sums.tensors = measures_->tensors(sums.gradient, measured(table_));
+  measures_->add_kept(sums.gradient);
+}
+
 std::span<double> GradientSync::table(std::size_t index) const {
   const std::span<double> both = table_memory_.region_as<double>(0);
   return both.subspan(index * (both.size() / 2), both.size() / 2);
@@ -280,8 +275,13 @@ std::span<RankNote> GradientSync::notes(std::size_t index) const {
   return {reinterpret_cast<RankNote*>(table(index).data()), notes_.size()};
 }
 
+std::span<double> GradientSync::measured(std::size_t index) const {
+  const std::size_t size = measures_ ? measures_->table_size() : 0;
+  return table(index).subspan(notes_.size() * std::tuple_size_v<RankNote>, size);
+}
+
 std::span<GradientSync::Slot> GradientSync::slots(std::size_t index) const {
-  double* const begin = table(index).data() + notes_.size() * std::tuple_size_v<RankNote>;
+  double* const begin = measured(index).data() + measured(index).size();
   return {reinterpret_cast<Slot*>(begin), slot_capacity_};
 }
 

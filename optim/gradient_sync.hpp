@@ -34,6 +34,7 @@
 #include "collectives/topology.hpp"
 #include "optim/exact_units.hpp"
 #include "optim/gradient_accumulator.hpp"
+#include "optim/gradient_measures.hpp"
 #include "optim/gradient_noise.hpp"
 #include "optim/node_gradients.hpp"
 #include "optim/rank_gradients.hpp"
@@ -61,7 +62,10 @@ struct UpdateSums {
   double loss_sum = 0;
   std::uint64_t samples = 0;
   std::uint64_t correct = 0;
-  GradientFacts gradient;  // |mean gradient|^2 and the minibatches' weighted squares
+  GradientFacts gradient;        // |mean gradient|^2 and the minibatches' weighted squares
+  GradientFacts preconditioned;  // the same in the optimizer's metric, where that is measured
+  std::span<const GradientFacts> tensors;  // of each parameter tensor, where that is measured;
+                                           // valid until the next sum
 };
 
 // A gradient or the loss has an inf or a NaN. The sentence names the tensor.
@@ -89,6 +93,9 @@ class GradientSync {
                collectives::AllreduceAlgorithm algorithm);
   GradientSync(const GradientSync&) = delete;
   GradientSync& operator=(const GradientSync&) = delete;
+
+  // Collective, before the first begin(): what else to measure of gradients.
+  void measure(const MeasureOptions& options);
 
   // Collective. Makes room for updates of so many minibatches, so that begin() need not.
   void reserve(std::size_t minibatches);
@@ -153,6 +160,7 @@ class GradientSync {
     double correct;
     double gradient_square;  // squared norm of the gradient sum
     double audit;            // an integer below 2^52
+    double weighed_square;   // squared norm in the optimizer's metric
   };
 
   template <class T>
@@ -175,10 +183,13 @@ class GradientSync {
   void require_finite_gradients() const;
   void take_audits();
   UpdateSums add_slots() const;
+  void add_measures(UpdateSums& sums);
+  void allocate_tables();
 
-  // A table: a note for each rank, a slot for each minibatch.
+  // A table: a note for each rank, what the measures send, a slot for each minibatch.
   std::span<double> table(std::size_t index) const;
   std::span<RankNote> notes(std::size_t index) const;
+  std::span<double> measured(std::size_t index) const;
   std::span<Slot> slots(std::size_t index) const;
   std::span<std::int64_t> largest_of(std::size_t node_rank) const;
   std::span<double> block_squares() const;
@@ -195,6 +206,7 @@ class GradientSync {
   Reducer reducer_;
   std::optional<GradientAccumulator> accumulator_;
   std::optional<RankGradients> mine_;
+  std::optional<GradientMeasures> measures_;
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
   collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,

@@ -6,8 +6,9 @@ RankGradients::RankGradients(NodeGradients& node, GradientAccumulator& accumulat
                              const ExactUnits& units)
     : node_(node), accumulator_(accumulator), units_(units) {}
 
-void RankGradients::begin(std::size_t number) {
+void RankGradients::begin(std::size_t number, Adding adding) {
   number_ = number;
+  adding_ = adding;
   taken_ = 0;
   parts_ = {};
   square_of_waiting_ = nullptr;
@@ -24,7 +25,8 @@ void RankGradients::take(std::span<const float> gradient, double& square) {
     *square_of_waiting_ = first;
     square = second;
     square_of_waiting_ = nullptr;
-  } else if (is_in_place(gradient) && taken_ % NodeGradients::places == 0) {
+  } else if (adding_ == Adding::in_pairs && is_in_place(gradient) &&
+             taken_ % NodeGradients::places == 0) {
     square_of_waiting_ = &square;
   } else {
     square = accumulator_.add(gradient, units_);

@@ -17,12 +17,13 @@ namespace rubato::optim {
 class RankGradients {
  public:
   static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
+  enum class Adding { in_pairs, singly };  // singly, where each gradient is measured by others too
 
   // All must outlive this.
   RankGradients(NodeGradients& node, GradientAccumulator& accumulator, const ExactUnits& units);
 
   // A new update, in which the rank has so many gradients, where that is known.
-  void begin(std::size_t number = any_number);
+  void begin(std::size_t number = any_number, Adding adding = Adding::in_pairs);
 
   // Where to compute the next one; another place after each take().
   std::span<float> place() const { return node_.place(taken_ % NodeGradients::places); }
@@ -44,6 +45,7 @@ class RankGradients {
   GradientAccumulator& accumulator_;
   const ExactUnits& units_;
   std::size_t number_ = any_number;
+  Adding adding_ = Adding::in_pairs;
   std::size_t taken_ = 0;
   NodeGradients::Parts parts_;
   double* square_of_waiting_ = nullptr;  // of a gradient that is to be added with the next one

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 #include "trajectory.hpp"
@@ -79,6 +80,36 @@ TEST(Adam, CountsUpdatesNotSlices) {
   EXPECT_EQ(adam.scalars()[0].name, "step");
   EXPECT_EQ(adam.scalars()[0].value, 1);
   EXPECT_THAT(adam.state_names(), ElementsAre("exp_avg", "exp_avg_sq"));
+}
+
+// After t updates with the same gradient g: q / (1 - beta2^t) = g^2, so P = |g| + epsilon.
+TEST(Adam, WeighsSquaresByTheInverseOfItsSquaredDivisor) {
+  OptimizerOptions options;
+  options.epsilon = 0.5;
+  Adam<double> adam(options, AdamDecay::in_gradient);
+  std::vector<double> w = {0, 0, 0}, average(3), square(3), weights(3);
+  const std::vector<std::span<double>> state = {average, square};
+  for (int update = 1; update <= 6; ++update) {
+    EXPECT_EQ(adam.is_settled(), update > 5) << update;
+    adam.begin_update({0.1, 1});
+    adam.update_slice(w, std::vector<double>{1.5, -3, 0}, state);
+  }
+  EXPECT_EQ(adam.state_names()[adam.state_index()], "exp_avg_sq");
+  adam.square_weights(square, weights);
+  EXPECT_NEAR(weights[0], 1 / 4.0, 1e-14);
+  EXPECT_NEAR(weights[1], 1 / 12.25, 1e-14);
+  EXPECT_EQ(weights[2], 0);  // it has had no gradient
+}
+
+TEST(Adam, WeightsStayFinite) {
+  OptimizerOptions options;
+  options.epsilon = 1e-30;
+  Adam<float> adam(options, AdamDecay::in_gradient);
+  adam.begin_update({0.1, 1});
+  std::vector<float> square = {1e-44F, 0, 1e38F}, weights(3);
+  adam.square_weights(square, weights);
+  for (const float weight : weights) EXPECT_TRUE(std::isfinite(weight));
+  EXPECT_EQ(weights[1], 0);
 }
 
 TEST(Adam, RefusesWhatIsOutsideItsRange) {

@@ -155,6 +155,31 @@ TEST(GradientAccumulator, LookingFindsWhatAddingDoesAndAddsNothing) {
   EXPECT_EQ(looking_in_parts.sums, std::vector<float>(total_elements, 77.0F));
 }
 
+// Added or looked at, whole or in parts: every segment is shown once, as it was taken, and their
+// squares add up to the gradient's.
+TEST(GradientAccumulator, ShowsEverySegmentOnceAndKnowsItsSquare) {
+  Summing<double> summing;
+  const std::vector<float> gradient = gradient_sum(3);
+  std::vector<int> shown(summing.segments.all().size());
+  summing.accumulator.show_segments_to([&](std::size_t index, std::span<const float> part) {
+    const Segment& segment = summing.segments.all()[index];
+    ++shown[index];
+    ASSERT_EQ(part.size(), segment.size);
+    EXPECT_TRUE(std::equal(part.begin(), part.end(),
+                           gradient.begin() + static_cast<std::ptrdiff_t>(segment.begin)));
+  });
+  summing.accumulator.add_from(5008, gradient, summing.units);
+  const double added = summing.accumulator.add(gradient, summing.units);
+  summing.accumulator.look_from(7777, gradient);
+  EXPECT_EQ(summing.accumulator.look(gradient), added);
+  EXPECT_EQ(shown, std::vector<int>(shown.size(), 2));
+  double sum = 0;
+  for (std::size_t i = 0; i < summing.segments.parameters(); ++i) {
+    sum += summing.accumulator.squares()[i];
+  }
+  EXPECT_NEAR(sum, added, 1e-12 * added);
+}
+
 TEST(GradientAccumulator, FindsTheLargestMagnitudeOfEachTensorAnywhere) {
   Summing<float> summing;
   for (const std::size_t place : {0UL, 4999UL, 5008UL, 8191UL, 8192UL, parameter_elements - 4,

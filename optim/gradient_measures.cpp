@@ -1,0 +1,166 @@
+// Segments are measured one by one and added in their order, whoever measured them.
+#include "optim/gradient_measures.hpp"
+
+#include <algorithm>
+
+#include "optim/inner_products.hpp"
+#include "optim/norm_block.hpp"
+
+namespace rubato::optim {
+
+namespace {
+
+std::vector<std::size_t> parameter_sizes(std::span<const TensorRange> tensors) {
+  std::vector<std::size_t> sizes;
+  for (const TensorRange& tensor : tensors) {
+    if (tensor.is_parameter) sizes.push_back(tensor.size);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+GradientMeasures::GradientMeasures(const collectives::Topology& topology,
+                                   const TensorSegments& segments,
+                                   std::span<const TensorRange> tensors, MeasureOptions options)
+    : topology_(topology),
+      segments_(segments),
+      options_(options),
+      tensor_sums_(options.per_tensor ? parameter_sizes(tensors).size() : 0),
+      sizes_(parameter_sizes(tensors)),
+      weights_(norm_block_elements),
+      weighed_squares_(segments.parameters()),
+      tensor_facts_(tensor_sums_),
+      mean_memory_(topology,
+                   topology.node().rank() == 0 ? segments.parameters() * sizeof(MeanSquares) : 0),
+      pair_memory_(topology, std::max<std::size_t>(1, tensor_sums_) * sizeof(ExactPair)) {}
+
+void GradientMeasures::begin(std::size_t minibatches, const ExactUnits* units) {
+  minibatches_ = minibatches;
+  units_ = units;
+  std::ranges::fill(pairs_of(topology_.node().rank()), ExactPair());
+}
+
+bool GradientMeasures::weighs() const {
+  return options_.preconditioner != nullptr && options_.preconditioner->is_settled();
+}
+
+std::span<const float> GradientMeasures::weights_of(std::size_t begin, std::size_t size) {
+  const std::span<float> weights = std::span(weights_).first(size);
+  options_.preconditioner->square_weights(options_.preconditioner_state.subspan(begin, size),
+                                          weights);
+  return weights;
+}
+
+void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {
+  if (segment >= segments_.parameters() || !weighs()) return;
+  const std::span<const float> weights = weights_of(segments_.begin_of(segment), gradient.size());
+  weighed_squares_[segment] = product(gradient, gradient, weights);
+}
+
+double GradientMeasures::finish_minibatch(std::span<const double> squares, double samples) {
+  double weighed = 0;
+  if (weighs()) {
+    for (const double square : weighed_squares_) weighed += square;
+  }
+  const std::span<ExactPair> pairs = pairs_of(topology_.node().rank());
+  for (std::size_t tensor = 0, i = 0; tensor < pairs.size(); ++tensor) {
+    double square = 0;
+    for (; i < segments_.parameters() && segments_.all()[i].tensor == tensor; ++i) {
+      square += squares[i];
+    }
+    square /= samples;
+    if (units_ == nullptr) {
+      pairs[tensor].high += square;
+    } else {
+      PairUnits(units_->exponents()[tensor], sizes_[tensor], minibatches_)
+          .add(square, pairs[tensor]);
+    }
+  }
+  return weighed;
+}
+
+void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean) {
+  const bool compares = minibatches_ == 1 && !options_.kept_gradient.empty();
+  const std::span<const Segment> block = segments_.of_block(begin);
+  const auto first = static_cast<std::size_t>(block.data() - segments_.all().data());
+  for (std::size_t i = 0; i < block.size() && first + i < segments_.parameters(); ++i) {
+    const Segment& segment = block[i];
+    const std::span<const float> g = mean.subspan(segment.begin - begin, segment.size);
+    MeanSquares result{};
+    if (tensor_sums_ > 0) result.square = product(g, g);
+    std::span<const float> weights;
+    if (weighs()) {
+      weights = weights_of(segment.begin, segment.size);
+      result.weighed_square = product(g, g, weights);
+    }
+    if (compares) {
+      const std::span<const float> p = options_.kept_gradient.subspan(segment.begin, segment.size);
+      result.kept_product = product(p, g);
+      result.kept_square = product(p, p);
+      if (!weights.empty()) {
+        result.weighed_product = product(p, g, weights);
+        result.weighed_kept = product(p, p, weights);
+      }
+    }
+    means()[first + i] = result;
+  }
+}
+
+void GradientMeasures::add_up(std::span<double> table) const {
+  std::ranges::fill(table, 0.0);
+  if (tensor_sums_ == 0) return;
+  for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
+    const std::span<const ExactPair> pairs = pairs_of(rank);
+    for (std::size_t tensor = 0; tensor < pairs.size(); ++tensor) {
+      table[2 * tensor] += pairs[tensor].high;
+      table[2 * tensor + 1] += pairs[tensor].low;
+    }
+  }
+}
+
+GradientFacts GradientMeasures::preconditioned(const GradientFacts& plain,
+                                               double square_per_sample) const {
+  if (!weighs()) return {};
+  GradientFacts facts{.batch_size = plain.batch_size, .minibatches = plain.minibatches};
+  facts.weighted_square = square_per_sample / plain.batch_size;
+  for (const MeanSquares& mean : means()) {
+    facts.mean_square += mean.weighed_square;
+    facts.kept_product += mean.weighed_product;
+    facts.kept_square += mean.weighed_kept;
+  }
+  return facts;
+}
+
+void GradientMeasures::add_kept(GradientFacts& facts) const {
+  for (const MeanSquares& mean : means()) {
+    facts.kept_product += mean.kept_product;
+    facts.kept_square += mean.kept_square;
+  }
+}
+
+std::span<const GradientFacts> GradientMeasures::tensors(const GradientFacts& all,
+                                                         std::span<const double> table) {
+  for (std::size_t tensor = 0; tensor < tensor_sums_; ++tensor) {
+    const ExactPair square_per_sample{table[2 * tensor], table[2 * tensor + 1]};
+    tensor_facts_[tensor] = {.batch_size = all.batch_size, .minibatches = all.minibatches};
+    tensor_facts_[tensor].weighted_square = square_per_sample.value() / all.batch_size;
+  }
+  for (std::size_t i = 0; i < segments_.parameters() && tensor_sums_ > 0; ++i) {
+    GradientFacts& facts = tensor_facts_[segments_.all()[i].tensor];
+    facts.mean_square += means()[i].square;
+    facts.kept_product += means()[i].kept_product;
+    facts.kept_square += means()[i].kept_square;
+  }
+  return tensor_facts_;
+}
+
+std::span<GradientMeasures::MeanSquares> GradientMeasures::means() const {
+  return mean_memory_.region_as<MeanSquares>(0).first(segments_.parameters());
+}
+
+std::span<ExactPair> GradientMeasures::pairs_of(std::size_t node_rank) const {
+  return pair_memory_.region_as<ExactPair>(node_rank).first(tensor_sums_);
+}
+
+}  // namespace rubato::optim

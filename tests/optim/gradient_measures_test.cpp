@@ -1,0 +1,190 @@
+// What runs measure beyond norms, through the sync: over 1 ... 5 ranks, on one node and on several,
+// the same bits as on one rank alone, and the numbers of a plain loop.
+#include "optim/gradient_measures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "collectives/communicator.hpp"
+#include "optim/gradient_sync.hpp"
+#include "tests/optim/synthetic_gradients.hpp"
+
+namespace rubato::optim {
+namespace {
+
+using collectives::AllreduceAlgorithm;
+using collectives::Communicator;
+using collectives::Topology;
+using namespace testing;
+
+// Weights are the state itself, 0 where that is 0.
+class PlainPreconditioner final : public Preconditioner<float> {
+ public:
+  bool is_settled() const override { return settled; }
+  std::size_t state_index() const override { return 0; }
+  void square_weights(std::span<const float> state, std::span<float> weights) const override {
+    std::ranges::copy(state, weights.begin());
+  }
+  bool settled = true;
+};
+
+std::vector<float> wave(double phase) {
+  std::vector<float> values(parameter_elements);
+  for (const TensorRange& tensor : tensors()) {
+    for (std::size_t i = tensor.begin; tensor.is_parameter && i < tensor.begin + tensor.size; ++i) {
+      values[i] = static_cast<float>(1 + 0.5 * std::sin(static_cast<double>(i) * 0.11 + phase));
+    }
+  }
+  return values;
+}
+
+struct Measured {
+  GradientFacts gradient, preconditioned;
+  std::vector<GradientFacts> tensors;
+};
+
+class GradientMeasuresTest : public ::testing::Test {
+ protected:
+  MeasureOptions all_options() const { return {true, &preconditioner, weights, kept}; }
+
+  Measured run_update(const Topology& topology, SumKind kind, AllreduceAlgorithm algorithm,
+                      std::size_t minibatches, std::size_t deal) const {
+    GradientSync sync(topology, testing::tensors(), parameter_elements, total_elements, kind,
+                      algorithm);
+    sync.measure(all_options());
+    UpdateSums sums;
+    do {
+      sync.begin(minibatches, samples_in(minibatches));
+      for (std::size_t slot = 0; slot < minibatches; ++slot) {
+        if ((slot * (deal + 1) + deal) % topology.all().size() != topology.all().rank()) continue;
+        sync.accumulate({slot, samples_of(slot), loss_of(slot), 0}, gradient_sum(slot));
+      }
+      sums = sync.sum();
+      sync.barrier();
+    } while (!sums.stands);
+    return {sums.gradient, sums.preconditioned, {sums.tensors.begin(), sums.tensors.end()}};
+  }
+
+  static double relative(double actual, double expected) {
+    return std::abs(actual - expected) / std::max(std::abs(expected), 1e-30);
+  }
+
+  const Communicator world = Communicator::world();
+  const Communicator self = world.split(static_cast<int>(world.rank()), 0);
+  const Topology alone{self};
+  const std::vector<float> weights = wave(0);
+  const std::vector<float> kept = wave(2);
+  PlainPreconditioner preconditioner;
+};
+
+void expect_same_bits(const GradientFacts& one, const GradientFacts& other) {
+  EXPECT_EQ(one.batch_size, other.batch_size);
+  EXPECT_EQ(one.minibatches, other.minibatches);
+  EXPECT_EQ(one.weighted_square, other.weighted_square);
+  EXPECT_EQ(one.mean_square, other.mean_square);
+  EXPECT_EQ(one.kept_square, other.kept_square);
+  EXPECT_EQ(one.kept_product, other.kept_product);
+}
+
+TEST_F(GradientMeasuresTest, HaveTheSameBitsForAnyRanksNodesDealAndAlgorithm) {
+  const Topology one_node(world), nodes_of_two(world, 2), nodes_of_one(world, 1);
+  for (const std::size_t minibatches : {1UL, 2UL, 7UL, 16UL}) {
+    const Measured reference =
+        run_update(alone, SumKind::exact, AllreduceAlgorithm::automatic, minibatches, 0);
+    ASSERT_EQ(reference.tensors.size(), 2U);
+    for (const Topology* topology : {&one_node, &nodes_of_two, &nodes_of_one}) {
+      for (const auto algorithm : {AllreduceAlgorithm::automatic, AllreduceAlgorithm::ring}) {
+        for (const std::size_t deal : {0UL, 1UL}) {
+          const Measured found =
+              run_update(*topology, SumKind::exact, algorithm, minibatches, deal);
+          expect_same_bits(found.gradient, reference.gradient);
+          expect_same_bits(found.preconditioned, reference.preconditioned);
+          for (std::size_t i = 0; i < 2; ++i)
+            expect_same_bits(found.tensors[i], reference.tensors[i]);
+        }
+      }
+    }
+  }
+}
+
+// The facts of one part of the elements, in one metric, from the definitions.
+GradientFacts plain_facts(std::size_t begin, std::size_t end, std::size_t minibatches,
+                          const std::vector<float>& weights, const std::vector<float>& kept) {
+  GradientFacts facts{.batch_size = static_cast<double>(samples_in(minibatches)),
+                      .minibatches = minibatches};
+  std::vector<double> mean(total_elements);
+  for (std::size_t slot = 0; slot < minibatches; ++slot) {
+    const std::vector<float> sum = gradient_sum(slot);
+    const auto samples = static_cast<double>(samples_of(slot));
+    for (std::size_t i = begin; i < end; ++i) {
+      facts.weighted_square += double{sum[i]} * sum[i] * weights[i] / samples / facts.batch_size;
+      mean[i] += sum[i] / facts.batch_size;
+    }
+  }
+  for (std::size_t i = begin; i < end; ++i) {
+    facts.mean_square += mean[i] * mean[i] * weights[i];
+    if (minibatches > 1) continue;
+    facts.kept_square += double{kept[i]} * kept[i] * weights[i];
+    facts.kept_product += mean[i] * kept[i] * weights[i];
+  }
+  return facts;
+}
+
+void expect_near(const GradientFacts& found, const GradientFacts& expected) {
+  const auto near = [](double actual, double wanted) {
+    EXPECT_NEAR(actual, wanted, 1e-5 * std::abs(wanted));
+  };
+  EXPECT_EQ(found.batch_size, expected.batch_size);
+  EXPECT_EQ(found.minibatches, expected.minibatches);
+  near(found.weighted_square, expected.weighted_square);
+  near(found.mean_square, expected.mean_square);
+  near(found.kept_square, expected.kept_square);
+  near(found.kept_product, expected.kept_product);
+}
+
+TEST_F(GradientMeasuresTest, AreThoseOfTheDefinitions) {
+  const Topology topology(world);
+  const std::vector<float> ones(parameter_elements, 1.0F);
+  for (const SumKind kind : {SumKind::exact, SumKind::fast}) {
+    for (const std::size_t minibatches : {1UL, 2UL, 9UL}) {
+      const Measured found =
+          run_update(topology, kind, AllreduceAlgorithm::automatic, minibatches, 1);
+      expect_near(found.gradient, plain_facts(0, parameter_elements, minibatches, ones, kept));
+      expect_near(found.preconditioned,
+                  plain_facts(0, parameter_elements, minibatches, weights, kept));
+      expect_near(found.tensors[0], plain_facts(0, 5008, minibatches, ones, kept));
+      expect_near(found.tensors[1], plain_facts(5008, parameter_elements, minibatches, ones, kept));
+    }
+  }
+}
+
+TEST_F(GradientMeasuresTest, SayNothingInAMetricThatIsNotSettled) {
+  preconditioner.settled = false;
+  const Measured found =
+      run_update(Topology(world), SumKind::exact, AllreduceAlgorithm::automatic, 4, 0);
+  EXPECT_EQ(found.preconditioned.minibatches, 0U);
+  EXPECT_EQ(found.gradient.minibatches, 4U);
+}
+
+TEST_F(GradientMeasuresTest, CostNothingWhereNobodyAsks) {
+  const Topology topology(world);
+  GradientSync sync(topology, testing::tensors(), parameter_elements, total_elements,
+                    SumKind::exact, AllreduceAlgorithm::automatic);
+  sync.measure({});
+  UpdateSums sums;
+  do {
+    sync.begin(1, samples_of(0));
+    if (world.rank() == 0) sync.accumulate({0, samples_of(0), 1, 0}, gradient_sum(0));
+    sums = sync.sum();
+    sync.barrier();
+  } while (!sums.stands);
+  EXPECT_TRUE(sums.tensors.empty());
+  EXPECT_EQ(sums.preconditioned.minibatches, 0U);
+  EXPECT_EQ(sums.gradient.kept_square, 0);
+}
+
+}  // namespace
+}  // namespace rubato::optim

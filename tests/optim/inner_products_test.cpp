@@ -1,0 +1,50 @@
+#include "optim/inner_products.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace rubato::optim {
+namespace {
+
+std::vector<float> wave(std::size_t size, double phase) {
+  std::vector<float> values(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    values[i] = static_cast<float>(std::sin(static_cast<double>(i) * 0.37 + phase));
+  }
+  return values;
+}
+
+TEST(InnerProducts, AreThoseOfAPlainLoop) {
+  for (const std::size_t size : {0UL, 8UL, 40UL, 4096UL}) {
+    const std::vector<float> a = wave(size, 0), b = wave(size, 1), w = wave(size, 2);
+    double plain = 0, weighed = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      plain += double{a[i]} * double{b[i]};
+      weighed += double{a[i]} * double{b[i]} * double{w[i]};
+    }
+    EXPECT_NEAR(product(a, b), plain, 1e-12 * static_cast<double>(size));
+    EXPECT_NEAR(product(a, b, w), weighed, 1e-12 * static_cast<double>(size));
+  }
+}
+
+TEST(InnerProducts, TellEveryElement) {
+  for (std::size_t i = 0; i < 24; ++i) {
+    std::vector<float> a(24), b(24), w(24, 0.5F);
+    a[i] = 3;
+    b[i] = static_cast<float>(i + 1);
+    EXPECT_EQ(product(a, b), 3.0 * static_cast<double>(i + 1));
+    EXPECT_EQ(product(a, b, w), 1.5 * static_cast<double>(i + 1));
+  }
+}
+
+// Squares of the largest floats are no more than doubles hold.
+TEST(InnerProducts, DoNotOverflowWhereFloatsDo) {
+  const std::vector<float> large(8, 3e38F);
+  EXPECT_TRUE(std::isfinite(product(large, large, large)));
+}
+
+}  // namespace
+}  // namespace rubato::optim
