@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "optim/elastic_options.hpp"
 #include "optim/learning_rate_schedule.hpp"
 #include "optim/optimizer.hpp"
 #include "optim/scaling_rules.hpp"
@@ -32,11 +33,48 @@ std::vector<Option> rate_options() {
        .value_name = "N",
        .group = group,
        .description = "the batch size that --lr is meant for; default the first update's"},
+      {.name = "legw-warmup",
+       .kind = OptionKind::number,
+       .value_name = "E",
+       .group = group,
+       .description = "epochs of warm-up that batches of the reference size need; S times as many"
+                      " at S times the size",
+       .only_with = {"rule", {"legw"}}},
+      {.name = "clip-norm",
+       .kind = OptionKind::number,
+       .value_name = "X",
+       .group = group,
+       .description = "limit of the mean gradient's norm, as for the reference batch: the rule"
+                      " scales the rate after it"},
       {.name = "shadow-rates",
        .kind = OptionKind::flag,
        .group = group,
        .description = "record in metrics.jsonl what every rule would have chosen",
        .may_change = true},
+  };
+}
+
+std::vector<Option> noise_options() {
+  const std::string group = "Gradient noise";
+  return {
+      {.name = "single-minibatch",
+       .kind = OptionKind::choice,
+       .default_value = "hold",
+       .group = group,
+       .description = "the noise scale in an update of one minibatch: hold it, or take the"
+                      " difference of two such updates",
+       .choices = optim::single_minibatch_names()},
+      {.name = "noise-metric",
+       .kind = OptionKind::choice,
+       .default_value = "auto",
+       .group = group,
+       .description = "gradients as they are, or over the divisor of adam's steps; auto:"
+                      " preconditioned for adamscale",
+       .choices = optim::noise_metric_names()},
+      {.name = "tensor-noise",
+       .kind = OptionKind::flag,
+       .group = group,
+       .description = "record in metrics.jsonl the noise scale of each tensor too"},
   };
 }
 
@@ -197,6 +235,7 @@ std::vector<Option> optimizer_options() {
 
 std::vector<Option> learning_options() {
   std::vector<Option> options = rate_options();
+  for (Option& option : noise_options()) options.push_back(std::move(option));
   for (Option& option : schedule_options()) options.push_back(std::move(option));
   for (Option& option : optimizer_options()) options.push_back(std::move(option));
   return options;

@@ -40,6 +40,9 @@ void require_task(const Options& options) {
 
 // What would be ignored in silence otherwise.
 void require_effect(const Options& options) {
+  if (options.text("rule") == "legw" && !options.has_value("legw-warmup")) {
+    throw UsageError("--rule legw: give the warm-up of the reference batch, --legw-warmup E");
+  }
   const bool has_warmup = options.number("warmup") > 0;
   if (options.number("warmup-start") > 0 && !has_warmup) {
     throw UsageError("--warmup-start: there is no warm-up to start; give its length, --warmup U");
@@ -125,6 +128,14 @@ optim::ScheduleOptions schedule_of(const Options& options) {
   return schedule;
 }
 
+void describe_statistics(const Options& options, runtime::RunOptions& run) {
+  run.clip_norm = options.number_if("clip-norm").value_or(0);
+  run.legw_warmup = options.number_if("legw-warmup");
+  run.single_minibatch = optim::single_minibatch(options.text("single-minibatch"));
+  run.noise_metric = optim::noise_metric(options.text("noise-metric"));
+  run.measures_tensors = options.flag("tensor-noise");
+}
+
 void describe_batches(const Options& options, runtime::RunOptions& run) {
   run.seed = options.integer("seed");
   run.order = data::order_kind(options.text("order"));
@@ -202,6 +213,7 @@ runtime::RunOptions run_from(const Options& options) {
   run.schedule = schedule_of(options);
   run.rule = options.text("rule");
   run.reference_batch = options.number_if("reference-batch");
+  describe_statistics(options, run);
   describe_execution(options, run);
   return run;
 }

@@ -11,6 +11,7 @@ namespace rubato::optim {
 void ElasticOptimizer::attach(GradientSync& sync, SharedState state, std::span<float> gradient,
                               std::uint64_t epoch_samples) {
   substeps_.sync = &sync;
+  sync.measure(measures(state));
   substeps_.slice_update.emplace(*inner_, sync, std::move(state));
   substeps_.gradient = gradient;
   substeps_.epoch_samples = epoch_samples;
@@ -84,10 +85,10 @@ UpdateSums ElasticOptimizer::sum_over_ranks(const Position& position) {
 ElasticOptimizer::StepOutcome ElasticOptimizer::finish_update() {
   const Position position = this->position();
   const UpdateSums sums = sum_over_ranks(position);
-  const Decision decision = decide(sums.gradient, position);
+  const Decision decision =
+      decide(UpdateFacts{sums.gradient, sums.preconditioned, sums.tensors}, position);
   if (!sums.is_used) {
-    substeps_.slice_update->prepare(decision.rate, substeps_.minibatch_counts[substeps_.update]);
-    substeps_.slice_update->run();
+    update(decision, substeps_.minibatch_counts[substeps_.update], *substeps_.slice_update);
   }
   substeps_.sync->barrier();
 

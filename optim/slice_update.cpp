@@ -32,7 +32,7 @@ SliceUpdate::SliceUpdate(Optimizer<float>& optimizer, const GradientSync& sync, 
     : optimizer_(optimizer),
       sync_(sync),
       state_(std::move(state)),
-      state_of_block_(state_.optimizer_state.size()) {}
+      state_of_block_(optimizer.state_names().size()) {}
 
 void SliceUpdate::prepare(const UpdateRate& rate, std::size_t minibatches) {
   rate_ = rate;
@@ -43,6 +43,14 @@ void SliceUpdate::run() {
   begin();
   const collectives::Slice slice = sync_.my_slice();
   take(slice.begin, sync_.mean_gradient().subspan(slice.begin, slice.size));
+}
+
+void SliceUpdate::keep_mean() const {
+  const collectives::Slice slice = sync_.my_slice();
+  const std::size_t end = std::min(slice.end(), sync_.parameter_elements());
+  if (slice.begin >= end) return;
+  std::ranges::copy(sync_.mean_gradient().subspan(slice.begin, end - slice.begin),
+                    state_.optimizer_state.back().subspan(slice.begin).begin());
 }
 
 void SliceUpdate::begin() { optimizer_.begin_update(rate_); }
@@ -60,14 +68,18 @@ void SliceUpdate::fetch_ahead(std::size_t begin, std::size_t size) const {
   const std::size_t end = begin + std::min(size, norm_block_elements);
   for (std::size_t i = begin; i < end; i += line) {
     fetch_to_write(&state_.parameters[i]);
-    for (const std::span<float>& buffer : state_.optimizer_state) fetch_to_write(&buffer[i]);
+    for (const std::span<float>& buffer : my_buffers()) fetch_to_write(&buffer[i]);
   }
 }
 
+std::span<const std::span<float>> SliceUpdate::my_buffers() const {
+  return std::span(state_.optimizer_state).first(state_of_block_.size());
+}
+
 void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean) {
-  std::ranges::transform(
-      state_.optimizer_state, state_of_block_.begin(),
-      [&](std::span<float> buffer) { return buffer.subspan(begin, mean.size()); });
+  std::ranges::transform(my_buffers(), state_of_block_.begin(), [&](std::span<float> buffer) {
+    return buffer.subspan(begin, mean.size());
+  });
   optimizer_.update_slice(state_.parameters.subspan(begin, mean.size()), mean, state_of_block_);
 }
 

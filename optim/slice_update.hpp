@@ -36,6 +36,9 @@ class SliceUpdate final : public MeanUse {
   // On every rank: updates its slice from sync.mean_gradient(). Throws what
   // Optimizer::begin_update() does.
   void run();
+  // Copies its slice of the mean gradient, of the parameters, into the last of the state's buffers,
+  // one more than the optimizer has.
+  void keep_mean() const;
 
   void begin() override;
   void take(std::size_t begin, std::span<const float> mean) override;
@@ -43,6 +46,7 @@ class SliceUpdate final : public MeanUse {
  private:
   // What the block after this one will change: while that is summed, it comes near.
   void fetch_ahead(std::size_t begin, std::size_t size) const;
+  std::span<const std::span<float>> my_buffers() const;  // the optimizer's
   void step_parameters(std::size_t begin, std::span<const float> mean);
   void move_statistics(std::size_t begin, std::span<const float> mean);
 

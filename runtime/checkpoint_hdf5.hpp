@@ -18,7 +18,7 @@
 
 namespace rubato::runtime::hdf5 {
 
-inline constexpr std::size_t most_attributes = 1024;    // of one object
+inline constexpr std::size_t most_attributes = 4096;    // of one object
 inline constexpr std::size_t most_members = 65536;      // of one group
 inline constexpr std::size_t longest_name = 255;        // of printable ASCII, without a slash
 inline constexpr std::size_t longest_text = 64 * 1024;  // bytes of a text attribute

@@ -90,6 +90,9 @@ void MetricsFile::update(const StepReport& report) {
             {"grad_sqr", report.gradient_square},
             {"grad_var", report.gradient_variance},
             {"noise_scale", report.noise_scale},
+            {"noise_scale_low", report.noise_interval.low},
+            {"noise_scale_high", report.noise_interval.high},
+            {"efficiency", report.efficiency},
             {"seconds", report.seconds},
             {"imbalance", report.imbalance},
             {"audit", hexadecimal(report.audit)}};
@@ -97,6 +100,10 @@ void MetricsFile::update(const StepReport& report) {
   if (report.predicted_goodput > 0) line["predicted_goodput"] = report.predicted_goodput;
   if (!report.skipped.empty()) line["skipped"] = report.skipped;
   if (report.was_repeated) line["repeated"] = true;
+  if (report.clip) line["clip"] = *report.clip;
+  for (const TensorNoise& noise : report.tensor_noise) {
+    line["tensor_noise_scale"][noise.tensor] = noise.noise_scale;
+  }
   for (const ShadowRate& shadow : report.shadow_rates) line["shadow_lr"][shadow.rule] = shadow.rate;
   lines_.append(text_of(line));
   for (const EpochAudit& epoch : report.finished_epochs) {

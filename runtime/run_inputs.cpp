@@ -60,6 +60,21 @@ data::TracePlan make_plan(const RunOptions& options, data::BatchTrace trace,
   }
 }
 
+optim::ElasticOptions elastic_options(const RunOptions& options, const data::TracePlan& plan,
+                                      std::uint64_t first_batch, const nn::Layout& layout) {
+  optim::ElasticOptions elastic;
+  elastic.reference_batch = options.reference_batch.value_or(static_cast<double>(first_batch));
+  elastic.single_minibatch = options.single_minibatch;
+  elastic.noise_metric = options.noise_metric;
+  elastic.clip_norm = options.clip_norm;
+  elastic.legw_warmup_updates = options.legw_warmup.value_or(0) *
+                                static_cast<double>(plan.epoch_samples()) / elastic.reference_batch;
+  for (const nn::TensorInfo& tensor : layout.tensors()) {
+    if (options.measures_tensors && tensor.is_parameter) elastic.tensors.push_back(tensor.name);
+  }
+  return elastic;
+}
+
 }  // namespace
 
 RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
@@ -78,11 +93,12 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
   const data::SampleShape shape = source.train->shape();
   auto model = nn::make_model(options.model, {shape.height, shape.width, shape.channels},
                               source.train->classes(), backend);
+  optim::require_rule_fits(options.rule, options.optimizer.name);
   const std::uint64_t first = limits ? limits->initial_batch : plan.trace().batch_size(0);
-  const double reference = options.reference_batch.value_or(static_cast<double>(first));
-  auto optimizer = optim::make_elastic_optimizer(
-      options.rule, optim::make_optimizer<float>(options.optimizer),
-      optim::LearningRateSchedule(options.schedule), optim::ElasticOptions{reference});
+  auto optimizer =
+      optim::make_elastic_optimizer(options.rule, optim::make_optimizer<float>(options.optimizer),
+                                    optim::LearningRateSchedule(options.schedule),
+                                    elastic_options(options, plan, first, model->layout()));
   return {std::move(source), std::move(plan), std::move(model), std::move(optimizer), limits};
 }
 

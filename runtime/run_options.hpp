@@ -15,6 +15,7 @@
 #include "data/trace_plan.hpp"
 #include "nn/backend.hpp"
 #include "optim/batch_candidates.hpp"
+#include "optim/elastic_options.hpp"
 #include "optim/gradient_accumulator.hpp"
 #include "optim/learning_rate_schedule.hpp"
 #include "optim/optimizer.hpp"
@@ -55,6 +56,11 @@ struct RunOptions {
   optim::ScheduleOptions schedule;
   std::string rule = "linear";
   std::optional<double> reference_batch;  // default: the first update's batch
+  double clip_norm = 0;                   // limit of the mean gradient's norm; 0: none
+  std::optional<double> legw_warmup;      // legw: epochs of warm-up at the reference batch
+  optim::SingleMinibatch single_minibatch = optim::SingleMinibatch::hold;
+  optim::NoiseMetric noise_metric = optim::NoiseMetric::automatic;
+  bool measures_tensors = false;  // the noise scale of each tensor too
   optim::SumKind sum = optim::SumKind::exact;
   std::string backend = "auto";  // kernels: auto, eigen, onednn
   std::string isa = "auto";      // oneDNN may use no more than this instruction set

@@ -19,6 +19,11 @@ StepReport report_of(const data::PlannedUpdate& update, const optim::ElasticOpti
   report.gradient_square = optimizer.noise().square();
   report.gradient_variance = optimizer.noise().variance();
   report.noise_scale = optimizer.noise().noise_scale();
+  report.noise_interval = optimizer.noise().noise_scale_interval();
+  for (std::size_t i = 0; i < optimizer.tensor_noise().size(); ++i) {
+    report.tensor_noise.push_back(
+        {optimizer.options().tensors[i], optimizer.tensor_noise()[i].noise_scale()});
+  }
   return report;
 }
 
@@ -33,6 +38,8 @@ StepReport step_report(const data::PlannedUpdate& update, const optim::UpdateSum
   report.learning_rate = decision.rate.learning_rate * decision.rate.gradient_scale;
   report.learning_rate_factor = decision.factor * decision.rate.gradient_scale;
   report.gain = decision.gain;
+  report.efficiency = optimizer.efficiency();
+  if (optimizer.options().clip_norm > 0) report.clip = decision.rate.gradient_clip;
   report.loss = sums.loss_sum / samples;
   report.accuracy = static_cast<double>(sums.correct) / samples;
   for (const std::string& rule : shadow_rules) {

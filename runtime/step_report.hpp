@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ namespace rubato::runtime {
 struct ShadowRate {
   std::string rule;
   double rate;
+};
+
+struct TensorNoise {
+  std::string tensor;
+  double noise_scale;  // samples
 };
 
 struct StepReport {
@@ -36,9 +42,13 @@ struct StepReport {
   double accuracy = 0;         // of the same samples, before the update
   double gradient_square = 0;  // averages of the noise estimate
   double gradient_variance = 0;
-  double noise_scale = 0;  // samples
-  double seconds = 0;      // wall clock of the update
-  double goodput = 0;      // of an adaptive run: samples of the initial batch's worth, per second
+  double noise_scale = 0;               // samples
+  optim::NoiseInterval noise_interval;  // of it, 95 %
+  double efficiency = 1;                // gain / scale of this update
+  std::optional<double> clip;           // what a limit on its norm left of the gradient
+  std::vector<TensorNoise> tensor_noise;
+  double seconds = 0;  // wall clock of the update
+  double goodput = 0;  // of an adaptive run: samples of the initial batch's worth, per second
   double predicted_goodput = 0;  // the same, as the last decision foresaw it; 0: not yet
   double imbalance = 0;          // of the ranks' busy time: max / mean - 1
   std::vector<RankTime> rank_times;

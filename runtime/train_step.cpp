@@ -17,7 +17,6 @@
 #include <chrono>
 #include <utility>
 
-#include "optim/slice_update.hpp"
 #include "runtime/errors.hpp"
 
 namespace rubato::runtime {
@@ -32,7 +31,9 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       options_(std::move(options)),
       slice_update_(optimizer.inner(), sync, replica.shared()),
       share_(options_.assignment, topology.all().rank(), topology.all().size()),
-      timer_(options_.clock) {}
+      timer_(options_.clock) {
+  sync_.measure(optimizer_.measures(replica_.shared()));
+}
 
 StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
                           std::uint64_t request) {
@@ -92,10 +93,10 @@ optim::UpdateSums TrainStep::sum(const data::PlannedUpdate& update, std::uint64_
 
 StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums) {
   beat(update, Phase::updating);
-  const auto decision = optimizer_.decide(sums.gradient, position_of(update));
+  const auto decision =
+      optimizer_.decide({sums.gradient, sums.preconditioned, sums.tensors}, position_of(update));
   if (!sums.is_used) {
-    slice_update_.prepare(decision.rate, update.minibatches.size());
-    slice_update_.run();
+    optimizer_.update(decision, update.minibatches.size(), slice_update_);
   }
   return step_report(update, sums, decision, optimizer_, options_.shadow_rules);
 }

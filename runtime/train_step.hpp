@@ -34,6 +34,7 @@ class TrainStep {
     SecondsClock clock = {};         // that substeps are measured by; none: the steady clock
   };
 
+  // Collective: has the sync measure what the optimizer wants to know.
   TrainStep(const collectives::Topology& topology, Replica& replica, data::Prefetcher& loader,
             optim::GradientSync& sync, optim::ElasticOptimizer& optimizer, Options options);
 

@@ -44,8 +44,8 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
     adaptive_ =
         std::make_unique<AdaptiveBatch>(options_, *limits_, topology_, facts_.reference_batch);
   }
-  replica_ = std::make_unique<Replica>(topology_, std::move(model_),
-                                       optimizer_->inner().state_names(), options_.seed);
+  replica_ = std::make_unique<Replica>(topology_, std::move(model_), optimizer_->state_names(),
+                                       options_.seed);
   loader_ = std::make_unique<data::Prefetcher>(
       source_.train, options_.order, options_.seed,
       limits_ ? adaptive_->largest_minibatch() : plan_->largest_minibatch());

@@ -145,6 +145,29 @@ TEST(RunFromOptions, TakesHowItIsCarriedOut) {
   EXPECT_THAT(run.configuration, testing::HasSubstr("rule = adascale\n"));
 }
 
+TEST(RunFromOptions, TakesWhatIsMeasuredOfGradients) {
+  const auto run = run_with({"--rule", "legw", "--legw-warmup", "1.5", "--clip-norm", "0.5",
+                             "--single-minibatch", "difference", "--noise-metric", "preconditioned",
+                             "--optimizer", "adam", "--tensor-noise"});
+  EXPECT_EQ(run.legw_warmup, 1.5);
+  EXPECT_EQ(run.clip_norm, 0.5);
+  EXPECT_EQ(run.single_minibatch, optim::SingleMinibatch::difference);
+  EXPECT_EQ(run.noise_metric, optim::NoiseMetric::preconditioned);
+  EXPECT_TRUE(run.measures_tensors);
+  const auto plain = run_with();
+  EXPECT_EQ(plain.clip_norm, 0);
+  EXPECT_EQ(plain.single_minibatch, optim::SingleMinibatch::hold);
+  EXPECT_EQ(plain.noise_metric, optim::NoiseMetric::automatic);
+  EXPECT_FALSE(plain.measures_tensors);
+}
+
+TEST(RunFromOptions, RefusesLegwWithoutItsWarmUp) {
+  expect_refused({"--rule", "legw"},
+                 "--rule legw: give the warm-up of the reference batch, --legw-warmup E");
+  expect_refused({"--legw-warmup", "1"},
+                 "--legw-warmup needs --rule legw, but the run has --rule linear");
+}
+
 TEST(RunFromOptions, RefusesWhatWouldHaveNoEffect) {
   expect_refused({"--warmup-start", "0.1"},
                  "--warmup-start: there is no warm-up to start; give its length, --warmup U");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 namespace rubato::optim {
@@ -45,12 +46,16 @@ TEST(ScalingRules, HaveTheirFactors) {
                      {"linear", 4, 1},
                      {"linear-momentum", 1, 4},
                      {"root", 2, 1},
-                     {"adascale", 2, 1}});
+                     {"adascale", 2, 1},
+                     {"adamscale", std::sqrt(2), 1},
+                     {"legw", 2, 1}});
   expect_factors(9, {{"constant", 1, 1},
                      {"linear", 9, 1},
                      {"linear-momentum", 1, 9},
                      {"root", 3, 1},
-                     {"adascale", 27.0 / 11, 1}});
+                     {"adascale", 27.0 / 11, 1},
+                     {"adamscale", std::sqrt(27.0 / 11), 1},
+                     {"legw", 3, 1}});
 }
 
 TEST(ScalingRules, AgreeAtScaleOne) {
@@ -61,9 +66,58 @@ TEST(ScalingRules, AgreeAtScaleOne) {
   }
 }
 
+// In Adam's metric v = 8 and s = 1, so that gain(4) = 9 / 3 = 3; the gradient as it is has gain 2.
+TEST(ScalingRules, AdamScaleLooksAtTheOptimizersMetricAndAdaScaleDoesNot) {
+  const GradientNoise plain = known_noise();
+  GradientNoise preconditioned(32);
+  preconditioned.observe({256, 2, 3, 2});
+  const ScaleFacts facts{4, plain, &preconditioned};
+  EXPECT_NEAR(rule_factor("adamscale", facts).learning_rate, std::sqrt(3), 1e-13);
+  EXPECT_NEAR(rule_factor("adascale", facts).learning_rate, 2, 1e-13);
+  EXPECT_TRUE(rule_needs_metric("adamscale"));
+  EXPECT_FALSE(rule_needs_metric("adascale"));
+}
+
+TEST(ScalingRules, LegwScalesWithWhatIsDoneOfItsWarmUp) {
+  const GradientNoise noise = known_noise();
+  EXPECT_EQ(rule_factor("legw", {9, noise, nullptr, 0.25}).learning_rate, 0.75);
+  EXPECT_EQ(rule_factor("root", {9, noise, nullptr, 0.25}).learning_rate, 3);
+}
+
+TEST(ScalingRules, AdadeltaGoesWithTheConstantRuleAlone) {
+  for (const std::string& rule : rule_names()) {
+    EXPECT_NO_THROW(require_rule_fits(rule, "adam"));
+    if (rule == "constant") {
+      EXPECT_NO_THROW(require_rule_fits(rule, "adadelta"));
+    } else {
+      EXPECT_THAT([&] { require_rule_fits(rule, "adadelta"); },
+                  ThrowsMessage<std::invalid_argument>(
+                      "the rule " + rule +
+                      " does not go with the optimizer adadelta, whose steps do not follow the "
+                      "size of the gradient; choose the rule constant"));
+    }
+  }
+}
+
+TEST(ScalingRules, AdamScaleMeasuresInTheMetricOfAdamAlways) {
+  const auto make = [](const char* inner, NoiseMetric metric) {
+    OptimizerOptions options;
+    options.name = inner;
+    ElasticOptions elastic;
+    elastic.reference_batch = 32;
+    elastic.noise_metric = metric;
+    return make_elastic_optimizer("adamscale", make_optimizer<float>(options),
+                                  LearningRateSchedule(ScheduleOptions{}), elastic);
+  };
+  EXPECT_EQ(make("adam", NoiseMetric::automatic)->options().noise_metric,
+            NoiseMetric::preconditioned);
+  EXPECT_EQ(make("sgd", NoiseMetric::automatic)->options().noise_metric, NoiseMetric::automatic);
+  EXPECT_THROW(make("adamw", NoiseMetric::plain), std::invalid_argument);
+}
+
 TEST(ScalingRules, AreKnownByName) {
-  EXPECT_THAT(rule_names(),
-              ElementsAre("constant", "linear", "linear-momentum", "root", "adascale"));
+  EXPECT_THAT(rule_names(), ElementsAre("constant", "linear", "linear-momentum", "root", "adascale",
+                                        "adamscale", "legw"));
   const GradientNoise noise(32);
   EXPECT_THAT(
       [&] {
@@ -71,7 +125,7 @@ TEST(ScalingRules, AreKnownByName) {
       },
       ThrowsMessage<std::invalid_argument>(
           "unknown scaling rule 'ada-scale'; valid names: constant, linear, "
-          "linear-momentum, root, adascale"));
+          "linear-momentum, root, adascale, adamscale, legw"));
   EXPECT_THROW(make_elastic_optimizer("none", make_optimizer<float>({}),
                                       LearningRateSchedule(ScheduleOptions{}), {32}),
                std::invalid_argument);

@@ -32,7 +32,9 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   step.imbalance = 0.25;
   step.audit = 0x00f0123456789;
   step.noise_scale = std::numeric_limits<double>::infinity();
-  step.shadow_rates = {{"root", 0.05}};
+  step.noise_interval = {100, std::numeric_limits<double>::infinity()};
+  step.efficiency = 0.75;
+  step.shadow_rates = {{"root", 0.05}, {"adamscale", std::numeric_limits<double>::quiet_NaN()}};
   {
     MetricsFile metrics(file);
     RunFacts facts;
@@ -57,7 +59,13 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   EXPECT_EQ(lines[1]["batch_size"], 96);
   EXPECT_EQ(lines[1]["lr"], 0.1);
   EXPECT_TRUE(lines[1]["noise_scale"].is_null());
+  EXPECT_EQ(lines[1]["noise_scale_low"], 100);
+  EXPECT_TRUE(lines[1]["noise_scale_high"].is_null());
+  EXPECT_EQ(lines[1]["efficiency"], 0.75);
+  EXPECT_FALSE(lines[1].contains("clip"));
+  EXPECT_FALSE(lines[1].contains("tensor_noise_scale"));
   EXPECT_EQ(lines[1]["shadow_lr"]["root"], 0.05);
+  EXPECT_TRUE(lines[1]["shadow_lr"]["adamscale"].is_null());
   EXPECT_EQ(lines[1]["imbalance"], 0.25);
   EXPECT_EQ(lines[1]["audit"], "00f0123456789");
   EXPECT_FALSE(lines[1].contains("repeated"));
@@ -68,6 +76,19 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   EXPECT_EQ(lines[3]["reason"], "done");
   EXPECT_EQ(lines[3]["waiting_share"], 0.125);
   EXPECT_EQ(lines[3]["slow_rank"]["host"], "b");
+}
+
+TEST(MetricsFile, AClipAndTheNoiseOfTensorsAreTheirsWhoAskForThem) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "metrics.jsonl";
+  StepReport step;
+  step.clip = 0.5;
+  step.tensor_noise = {{"fc.weight", 12}, {"fc.bias", 13.5}};
+  MetricsFile(file).update(step);
+  const auto lines = lines_of(file);
+  EXPECT_EQ(lines[0]["clip"], 0.5);
+  EXPECT_EQ(lines[0]["tensor_noise_scale"]["fc.weight"], 12);
+  EXPECT_EQ(lines[0]["tensor_noise_scale"]["fc.bias"], 13.5);
 }
 
 TEST(MetricsFile, ASkippedUpdateSaysWhy) {

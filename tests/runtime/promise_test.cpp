@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "optim/scaling_rules.hpp"
 #include "tests/runtime/small_runs.hpp"
 #include "tests/runtime/uneven_run.hpp"
 
@@ -47,20 +48,44 @@ class PromiseTest : public testing::UnevenRunTest {
 };
 
 TEST_F(PromiseTest, ForEveryRuleOptimizerAndMomentumForm) {
-  for (const char* rule : {"constant", "linear", "linear-momentum", "root", "adascale"}) {
-    for (const char* optimizer : {"sgd", "adam", "adamw"}) {
+  for (const std::string& rule : optim::rule_names()) {
+    for (const std::string& optimizer : optim::optimizer_names()) {
+      if (optimizer == "adadelta" && rule != "constant") continue;
       RunOptions options = uneven_run();
       options.rule = rule;
       options.optimizer.name = optimizer;
       options.optimizer.weight_decay = 1e-3;
       if (options.optimizer.name != "sgd") options.optimizer.momentum = 0;
-      expect_same_result(options, std::string(rule) + ", " + optimizer);
+      if (rule == "legw") options.legw_warmup = 0.5;
+      expect_same_result(options, rule + ", " + optimizer);
     }
   }
   for (const auto form : {optim::MomentumForm::v, optim::MomentumForm::v_corrected}) {
     RunOptions options = uneven_run();
     options.optimizer.form = form;
     expect_same_result(options, "momentum form");
+  }
+}
+
+// Twice 12 updates: of uneven batches, and of one minibatch each, the last of an epoch short.
+TEST_F(PromiseTest, ForEverythingThatIsMeasuredOfGradients) {
+  for (const bool is_single : {false, true}) {
+    for (const char* optimizer : {"sgd", "adam"}) {
+      RunOptions options = uneven_run();
+      options.optimizer.name = optimizer;
+      options.optimizer.momentum = 0;
+      options.rule = "adamscale";
+      options.clip_norm = 0.5;
+      options.measures_tensors = true;
+      options.single_minibatch = optim::SingleMinibatch::difference;
+      if (is_single) {
+        options.trace_file.clear();
+        options.batch_size = 8;
+        options.updates = 40;
+        options.epoch_end = data::EpochEnd::carry;
+      }
+      expect_same_result(options, std::string(optimizer) + (is_single ? ", single" : ""));
+    }
   }
 }
 

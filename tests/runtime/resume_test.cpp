@@ -52,11 +52,13 @@ class ResumeTest : public testing::ResumedRunTest {
 
 TEST_F(ResumeTest, ForEveryRuleOptimizerAndMomentumForm) {
   const std::vector<std::pair<std::string, std::string>> kinds{
-      {"linear-momentum", "sgd"}, {"root", "sgd"}, {"adascale", "adam"}, {"adascale", "adamw"}};
+      {"linear-momentum", "sgd"}, {"root", "sgd"}, {"adascale", "adam"},    {"adascale", "adamw"},
+      {"adamscale", "adam"},      {"legw", "sgd"}, {"constant", "adadelta"}};
   for (const auto& [rule, optimizer] : kinds) {
     RunOptions options = uneven_run();
     options.rule = rule;
     options.optimizer.name = optimizer;
+    if (rule == "legw") options.legw_warmup = 0.5;
     if (optimizer != "sgd") options.optimizer.momentum = 0;
     expect_same_as_straight(options, rule + ", " + optimizer);
   }
@@ -64,6 +66,25 @@ TEST_F(ResumeTest, ForEveryRuleOptimizerAndMomentumForm) {
     RunOptions options = uneven_run();
     options.optimizer.form = form;
     expect_same_as_straight(options, "momentum form");
+  }
+}
+
+// Stops fall between the two updates whose gradients are compared, too.
+TEST_F(ResumeTest, ForEverythingThatIsMeasuredOfGradients) {
+  for (const bool is_single : {false, true}) {
+    RunOptions options = uneven_run();
+    options.optimizer.name = "adam";
+    options.optimizer.momentum = 0;
+    options.rule = "adamscale";
+    options.clip_norm = 0.5;
+    options.measures_tensors = true;
+    options.single_minibatch = optim::SingleMinibatch::difference;
+    if (is_single) {
+      options.trace_file.clear();
+      options.batch_size = 8;
+      options.updates = 14;
+    }
+    expect_same_as_straight(options, is_single ? "single minibatches" : "uneven batches");
   }
 }
 

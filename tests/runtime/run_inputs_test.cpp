@@ -41,6 +41,30 @@ TEST(RunInputs, OfAnAdaptiveRunBeginWithTheBatchForItsRanks) {
   EXPECT_FALSE(open_inputs(options, 3).limits);
 }
 
+TEST(RunInputs, TellTheOptimizerWhatToMeasure) {
+  RunOptions options = testing::small_run();
+  options.rule = "legw";
+  options.legw_warmup = 2;  // epochs of 296 samples, the last whole minibatch's end
+  options.clip_norm = 3;
+  options.measures_tensors = true;
+  options.single_minibatch = optim::SingleMinibatch::difference;
+  const RunInputs inputs = open_inputs(options);
+  const optim::ElasticOptions& elastic = inputs.optimizer->options();
+  EXPECT_DOUBLE_EQ(elastic.legw_warmup_updates, 2 * 296 / 40.0);
+  EXPECT_EQ(elastic.clip_norm, 3);
+  EXPECT_EQ(elastic.tensors.size(), 4U);  // two layers, weight and bias
+  EXPECT_EQ(elastic.single_minibatch, optim::SingleMinibatch::difference);
+  EXPECT_TRUE(open_inputs(testing::small_run()).optimizer->options().tensors.empty());
+}
+
+TEST(RunInputs, RefuseARuleThatTheOptimizerDoesNotGoWith) {
+  RunOptions options = testing::small_run();
+  options.optimizer.name = "adadelta";
+  EXPECT_THROW(open_inputs(options), std::invalid_argument);
+  options.rule = "constant";
+  EXPECT_NO_THROW(open_inputs(options));
+}
+
 TEST(RunInputs, RefuseABatchThatDoesNotServeAsAnOptionAndATraceAsAFile) {
   RunOptions options = testing::small_run();
   options.batch_size = 400;  // more than an epoch

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
+#include <vector>
 
 #include "optim/scaling_rules.hpp"
 
@@ -51,7 +53,32 @@ TEST(StepReport, CarriesTheFactsOfTheUpdate) {
   EXPECT_DOUBLE_EQ(report.shadow_rates[0].rate, 0.5);
   EXPECT_DOUBLE_EQ(report.shadow_rates[1].rate, 1.0);
   EXPECT_DOUBLE_EQ(report.shadow_rates[2].rate, 2.0);
+  EXPECT_DOUBLE_EQ(report.efficiency, 2.5 / 4);
+  EXPECT_EQ(report.noise_interval.low, 0);  // of one observation
+  EXPECT_TRUE(std::isinf(report.noise_interval.high));
   EXPECT_FALSE(report.was_repeated);
+  EXPECT_FALSE(report.clip);
+  EXPECT_TRUE(report.tensor_noise.empty());
+}
+
+TEST(StepReport, TellsOfTheClipAndOfTensorsWhereTheyAreAskedFor) {
+  optim::ElasticOptions options{.reference_batch = 16, .clip_norm = 2};
+  options.tensors = {"fc.weight"};
+  optim::AdaScaleOptimizer optimizer(optim::make_optimizer<float>({.name = "sgd"}),
+                                     optim::LearningRateSchedule({}), options);
+  data::PlannedUpdate update;
+  update.batch_size = 64;
+  optim::UpdateSums sums;
+  sums.samples = 64;
+  sums.gradient = {64, 4, 40, 16};
+  const std::vector<optim::GradientFacts> tensors = {{64, 4, 2.5, 1.0}};
+  sums.tensors = tensors;
+  const auto decision = optimizer.decide({sums.gradient, sums.preconditioned, sums.tensors}, {});
+  const StepReport report = step_report(update, sums, decision, optimizer, {});
+  EXPECT_DOUBLE_EQ(report.clip.value(), 0.5);
+  ASSERT_EQ(report.tensor_noise.size(), 1U);
+  EXPECT_EQ(report.tensor_noise[0].tensor, "fc.weight");
+  EXPECT_DOUBLE_EQ(report.tensor_noise[0].noise_scale, 64.0);
 }
 
 }  // namespace
