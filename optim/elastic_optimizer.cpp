@@ -46,7 +46,6 @@ ElasticOptimizer::ElasticOptimizer(std::unique_ptr<Optimizer<float>> inner,
   if (!inner_) throw std::invalid_argument("elastic optimizer: expected an optimizer to wrap");
   require_at_least_zero("limit of the gradient's norm", options_.clip_norm);
   require_at_least_zero("warm-up of legw", options_.legw_warmup_updates);
-  inner_buffers_ = inner_->state_names().size();
   if (options_.noise_metric != NoiseMetric::preconditioned) return;
   if (preconditioner_ == nullptr) {
     throw std::invalid_argument(

@@ -178,7 +178,6 @@ class ElasticOptimizer {
 
   Substeps substeps_;
   std::unique_ptr<Optimizer<float>> inner_;
-  std::size_t inner_buffers_ = 0;
   const Preconditioner<float>* preconditioner_ = nullptr;  // the inner optimizer, if it is one
   LearningRateSchedule schedule_;
   ElasticOptions options_;
