@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
@@ -47,14 +46,15 @@ void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restr
 
 constexpr double updates_until_settled = 5;
 
-// A weight that is too large for T would turn a gradient of 0 into no number.
+// Below it, 1 / epsilon may be no number of T, which would turn a gradient of 0 into none either.
+constexpr double least_scale = 1e-30;
+
 template <class T>
-void weigh(std::size_t size, const T* __restrict q, T* __restrict weights, T root_correction,
-           T epsilon) {
+void invert(std::size_t size, const T* __restrict q, T* __restrict scales, T root_correction,
+            T epsilon) {
   for (std::size_t i = 0; i < size; ++i) {
-    const T scale = std::sqrt(q[i]) * root_correction + epsilon;
-    const T weight = std::min(1 / (scale * scale), std::numeric_limits<T>::max());
-    weights[i] = q[i] > 0 ? weight : T{0};
+    const T one_if_known = q[i] > 0 ? T{1} : T{0};
+    scales[i] = one_if_known / (std::sqrt(q[i]) * root_correction + epsilon);
   }
 }
 
@@ -132,10 +132,10 @@ std::size_t Adam<T>::state_index() const {
 }
 
 template <class T>
-void Adam<T>::square_weights(std::span<const T> squares, std::span<T> weights) const {
+void Adam<T>::inverse_scales(std::span<const T> squares, std::span<T> scales) const {
   const auto correction = static_cast<T>(1 / std::sqrt(1 - std::pow(options_.beta2, step_)));
-  weigh(weights.size(), squares.data(), weights.data(), correction,
-        static_cast<T>(options_.epsilon));
+  invert(scales.size(), squares.data(), scales.data(), correction,
+         static_cast<T>(std::max(options_.epsilon, least_scale)));
 }
 
 template class Adam<float>;

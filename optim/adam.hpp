@@ -51,7 +51,7 @@ class Adam final : public Optimizer<T>, public Preconditioner<T> {
 
   bool is_settled() const override;
   std::size_t state_index() const override;  // of exp_avg_sq
-  void square_weights(std::span<const T> squares, std::span<T> weights) const override;
+  void inverse_scales(std::span<const T> squares, std::span<T> scales) const override;
 
  private:
   OptimizerOptions options_;

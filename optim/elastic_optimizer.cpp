@@ -116,10 +116,11 @@ ScaleFacts ElasticOptimizer::scale_facts() const {
   return {scale_, plain_, preconditioned_ ? &*preconditioned_ : nullptr, last_legw_warmup_};
 }
 
-void ElasticOptimizer::update(const Decision& decision, std::size_t minibatches,
+void ElasticOptimizer::update(const Decision& decision, GradientSync& sync, std::size_t minibatches,
                               SliceUpdate& slice) const {
   slice.prepare(decision.rate, minibatches);
   slice.run();
+  sync.take_scales();
   if (keeps_gradient_) slice.keep_mean();
 }
 

@@ -76,7 +76,8 @@ class ElasticOptimizer {
     return decide(UpdateFacts{.gradient = gradient}, position);
   }
   // Carries a decision out on this rank's slice of the update last summed (slice_update.hpp).
-  void update(const Decision& decision, std::size_t minibatches, SliceUpdate& slice) const;
+  void update(const Decision& decision, GradientSync& sync, std::size_t minibatches,
+              SliceUpdate& slice) const;
 
   // What decide() will choose for an update of so many samples, where neither rule nor clip need
   // its gradient, nor anybody measures it.

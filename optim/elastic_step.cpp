@@ -88,7 +88,8 @@ ElasticOptimizer::StepOutcome ElasticOptimizer::finish_update() {
   const Decision decision =
       decide(UpdateFacts{sums.gradient, sums.preconditioned, sums.tensors}, position);
   if (!sums.is_used) {
-    update(decision, substeps_.minibatch_counts[substeps_.update], *substeps_.slice_update);
+    update(decision, *substeps_.sync, substeps_.minibatch_counts[substeps_.update],
+           *substeps_.slice_update);
   }
   substeps_.sync->barrier();
 

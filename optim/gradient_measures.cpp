@@ -28,9 +28,11 @@ GradientMeasures::GradientMeasures(const collectives::Topology& topology,
       options_(options),
       tensor_sums_(options.per_tensor ? parameter_sizes(tensors).size() : 0),
       sizes_(parameter_sizes(tensors)),
-      weights_(norm_block_elements),
       weighed_squares_(segments.parameters()),
       tensor_facts_(tensor_sums_),
+      scale_memory_(topology, topology.node().rank() == 0
+                                  ? options.preconditioner_state.size() * sizeof(float)
+                                  : 0),
       mean_memory_(topology,
                    topology.node().rank() == 0 ? segments.parameters() * sizeof(MeanSquares) : 0),
       pair_memory_(topology, std::max<std::size_t>(1, tensor_sums_) * sizeof(ExactPair)) {}
@@ -45,17 +47,25 @@ bool GradientMeasures::weighs() const {
   return options_.preconditioner != nullptr && options_.preconditioner->is_settled();
 }
 
-std::span<const float> GradientMeasures::weights_of(std::size_t begin, std::size_t size) {
-  const std::span<float> weights = std::span(weights_).first(size);
-  options_.preconditioner->square_weights(options_.preconditioner_state.subspan(begin, size),
-                                          weights);
-  return weights;
+std::span<const float> GradientMeasures::scales(std::size_t begin, std::size_t size) const {
+  return scale_memory_.region_as<float>(0).subspan(begin, size);
+}
+
+void GradientMeasures::take_scales() {
+  if (!weighs()) return;
+  const std::span<float> scales = scale_memory_.region_as<float>(0);
+  const collectives::Slice slice = topology_.my_slice(segments_.begin_of(segments_.all().size()));
+  const std::size_t begin = std::min(slice.begin, options_.preconditioner_state.size());
+  const std::size_t size = std::min(slice.end(), options_.preconditioner_state.size()) - begin;
+  options_.preconditioner->inverse_scales(options_.preconditioner_state.subspan(begin, size),
+                                          scales.subspan(begin, size));
+  has_scales_ = true;
 }
 
 void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {
   if (segment >= segments_.parameters() || !weighs()) return;
-  const std::span<const float> weights = weights_of(segments_.begin_of(segment), gradient.size());
-  weighed_squares_[segment] = product(gradient, gradient, weights);
+  const std::size_t begin = segments_.begin_of(segment);
+  weighed_squares_[segment] = square(gradient, scales(begin, gradient.size()));
 }
 
 double GradientMeasures::finish_minibatch(std::span<const double> squares, double samples) {
@@ -65,16 +75,16 @@ double GradientMeasures::finish_minibatch(std::span<const double> squares, doubl
   }
   const std::span<ExactPair> pairs = pairs_of(topology_.node().rank());
   for (std::size_t tensor = 0, i = 0; tensor < pairs.size(); ++tensor) {
-    double square = 0;
+    double sum = 0;
     for (; i < segments_.parameters() && segments_.all()[i].tensor == tensor; ++i) {
-      square += squares[i];
+      sum += squares[i];
     }
-    square /= samples;
+    const double share = sum / samples;
     if (units_ == nullptr) {
-      pairs[tensor].high += square;
+      pairs[tensor].high += share;
     } else {
       PairUnits(units_->exponents()[tensor], sizes_[tensor], minibatches_)
-          .add(square, pairs[tensor]);
+          .add(share, pairs[tensor]);
     }
   }
   return weighed;
@@ -89,18 +99,18 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
     const std::span<const float> g = mean.subspan(segment.begin - begin, segment.size);
     MeanSquares result{};
     if (tensor_sums_ > 0) result.square = product(g, g);
-    std::span<const float> weights;
+    std::span<const float> scale;
     if (weighs()) {
-      weights = weights_of(segment.begin, segment.size);
-      result.weighed_square = product(g, g, weights);
+      scale = scales(segment.begin, segment.size);
+      result.weighed_square = square(g, scale);
     }
     if (compares) {
       const std::span<const float> p = options_.kept_gradient.subspan(segment.begin, segment.size);
       result.kept_product = product(p, g);
       result.kept_square = product(p, p);
-      if (!weights.empty()) {
-        result.weighed_product = product(p, g, weights);
-        result.weighed_kept = product(p, p, weights);
+      if (!scale.empty()) {
+        result.weighed_product = product(p, g, scale);
+        result.weighed_kept = square(p, scale);
       }
     }
     means()[first + i] = result;

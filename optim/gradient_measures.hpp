@@ -4,7 +4,8 @@
 //
 //   per tensor       a sum of |g_i|^2 / b_i over the minibatches: two doubles a tensor over the
 //                    network (exact_pair.hpp), the norms that the gradient's pass makes anyway
-//   preconditioned   1 / P^2 of the update before, read beside each gradient: 4 bytes an element
+//   preconditioned   1 / P of the update before, made once an update by the slices' owners, read
+//                    beside each gradient: 4 bytes an element
 //   kept gradient    read beside the mean of an update of one minibatch: 4 bytes an element
 #pragma once
 
@@ -34,6 +35,12 @@ class GradientMeasures {
   // Collective. `segments`, whose tensors are given, and what the options name must outlive this.
   GradientMeasures(const collectives::Topology& topology, const TensorSegments& segments,
                    std::span<const TensorRange> tensors, MeasureOptions options);
+
+  // The optimizer's scales of this rank's slice have changed; nobody may measure before the node
+  // has passed a barrier.
+  void take_scales();
+  // Whether they have never been taken, though they are settled.
+  bool lacks_scales() const { return weighs() && !has_scales_; }
 
   // A new update begins. With `units`, sums over minibatches are exact.
   void begin(std::size_t minibatches, const ExactUnits* units);
@@ -66,7 +73,7 @@ class GradientMeasures {
     double square, kept_product, kept_square;
     double weighed_square, weighed_product, weighed_kept;
   };
-  std::span<const float> weights_of(std::size_t begin, std::size_t size);
+  std::span<const float> scales(std::size_t begin, std::size_t size) const;
   std::span<MeanSquares> means() const;
   std::span<ExactPair> pairs_of(std::size_t node_rank) const;
   bool weighs() const;
@@ -78,11 +85,12 @@ class GradientMeasures {
   std::vector<std::size_t> sizes_;  // elements of each
   std::size_t minibatches_ = 0;
   const ExactUnits* units_ = nullptr;
-  std::vector<float> weights_;           // of one segment
   std::vector<double> weighed_squares_;  // of the gradient under way, of each segment
   std::vector<GradientFacts> tensor_facts_;
-  collectives::NodeMemory mean_memory_;  // the first rank's region: MeanSquares of each segment
-  collectives::NodeMemory pair_memory_;  // per rank: the sum of each tensor
+  bool has_scales_ = false;
+  collectives::NodeMemory scale_memory_;  // the first rank's region: 1 / P of each parameter
+  collectives::NodeMemory mean_memory_;   // the first rank's region: MeanSquares of each segment
+  collectives::NodeMemory pair_memory_;   // per rank: the sum of each tensor
 };
 
 }  // namespace rubato::optim

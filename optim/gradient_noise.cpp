@@ -42,6 +42,10 @@ std::vector<NamedScalar> scalars_of(const NoiseAverages& averages) {
   return scalars;
 }
 
+bool is_finite(const GradientFacts& facts) {
+  return std::isfinite(facts.weighted_square) && std::isfinite(facts.mean_square);
+}
+
 }  // namespace
 
 std::vector<std::string> single_minibatch_names() { return {"hold", "difference"}; }
@@ -71,12 +75,14 @@ GradientNoise::GradientNoise(double reference_batch, SingleMinibatch single)
 }
 
 void GradientNoise::observe(const GradientFacts& facts) {
-  if (facts.minibatches < 2) return;
+  if (facts.minibatches < 2 || !is_finite(facts)) return;
   differenced_ = {};
   add(measured_, facts);
 }
 
-void GradientNoise::observe_difference(const GradientFacts& facts) { add(differenced_, facts); }
+void GradientNoise::observe_difference(const GradientFacts& facts) {
+  if (is_finite(facts)) add(differenced_, facts);
+}
 
 void GradientNoise::add(NoiseAverages& averages, const GradientFacts& facts) {
   const auto n = static_cast<double>(facts.minibatches);

@@ -52,8 +52,9 @@ class GradientNoise {
  public:
   explicit GradientNoise(double reference_batch, SingleMinibatch single = SingleMinibatch::hold);
 
-  // Takes in one update, of finite numbers: a run stops at the first gradient that is not. n < 2
-  // says nothing about the variance: the averages are held.
+  // Takes in one update. n < 2 says nothing about the variance: the averages are held; as they are
+  // by numbers that are not finite (a run stops at the first gradient that is not, but its norm in
+  // another metric may overflow).
   void observe(const GradientFacts& facts);
   // Takes in what facts_of_both() says. Precondition: `single` is difference.
   void observe_difference(const GradientFacts& facts);

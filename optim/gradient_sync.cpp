@@ -99,6 +99,10 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   minibatches_ = minibatches;
   samples_ = samples;
   mine_->begin(mine, measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
+  if (measures_ && measures_->lacks_scales()) {  // of a state that was put in
+    measures_->take_scales();
+    barrier_.wait();
+  }
   if (measures_) measures_->begin(minibatches, kind_ == SumKind::exact ? &units_ : nullptr);
   std::visit([this](auto& reducer) { this->begin(*reducer); }, reducer_);
 }

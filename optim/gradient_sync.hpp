@@ -94,8 +94,12 @@ class GradientSync {
   GradientSync(const GradientSync&) = delete;
   GradientSync& operator=(const GradientSync&) = delete;
 
-  // Collective, before the first begin(): what else to measure of gradients.
+  // Collective, before the first begin(): what else to measure of gradients. take_scales() says
+  // that the optimizer has updated this rank's slice.
   void measure(const MeasureOptions& options);
+  void take_scales() {
+    if (measures_) measures_->take_scales();
+  }
 
   // Collective. Makes room for updates of so many minibatches, so that begin() need not.
   void reserve(std::size_t minibatches);

@@ -8,8 +8,8 @@ namespace rubato::optim {
 
 namespace {
 
-Doubles wide(const float* values) {
-  return __builtin_convertvector(load_lanes<Floats>(values), Doubles);
+Floats load(std::span<const float> values, std::size_t from) {
+  return load_lanes<Floats>(values.data() + from);
 }
 
 template <class Term>
@@ -26,12 +26,20 @@ double sum(std::size_t size, const Term& term) {
 }  // namespace
 
 double product(std::span<const float> a, std::span<const float> b) {
-  return sum(a.size(), [=](std::size_t i) { return wide(a.data() + i) * wide(b.data() + i); });
+  return sum(a.size(), [=](std::size_t i) { return widen(load(a, i)) * widen(load(b, i)); });
 }
 
-double product(std::span<const float> a, std::span<const float> b, std::span<const float> weights) {
+double product(std::span<const float> a, std::span<const float> b, std::span<const float> scales) {
   return sum(a.size(), [=](std::size_t i) {
-    return wide(a.data() + i) * wide(b.data() + i) * wide(weights.data() + i);
+    const Floats scale = load(scales, i);
+    return widen(load(a, i) * scale) * widen(load(b, i) * scale);
+  });
+}
+
+double square(std::span<const float> a, std::span<const float> scales) {
+  return sum(a.size(), [=](std::size_t i) {
+    const Doubles scaled = widen(load(a, i) * load(scales, i));
+    return scaled * scaled;
   });
 }
 

@@ -8,7 +8,9 @@ namespace rubato::optim {
 
 // sum a b, in double. Whole rows of lanes, all of the same size.
 double product(std::span<const float> a, std::span<const float> b);
-// sum weight a b, in double.
-double product(std::span<const float> a, std::span<const float> b, std::span<const float> weights);
+// sum (scale a) (scale b), of products in float.
+double product(std::span<const float> a, std::span<const float> b, std::span<const float> scales);
+// sum (scale a)^2, likewise.
+double square(std::span<const float> a, std::span<const float> scales);
 
 }  // namespace rubato::optim

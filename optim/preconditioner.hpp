@@ -16,9 +16,9 @@ class Preconditioner {
   virtual bool is_settled() const = 0;
   // Which of the optimizer's state buffers they are made of.
   virtual std::size_t state_index() const = 0;
-  // 1 / P^2 as of the last update, for a part of that buffer: finite, and 0 for an element that has
+  // 1 / P as of the last update, for a part of that buffer: finite, and 0 for an element that has
   // had no gradient yet, whose scale is unknown.
-  virtual void square_weights(std::span<const T> state, std::span<T> weights) const = 0;
+  virtual void inverse_scales(std::span<const T> state, std::span<T> scales) const = 0;
 };
 
 }  // namespace rubato::optim

@@ -96,7 +96,7 @@ StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::Upda
   const auto decision =
       optimizer_.decide({sums.gradient, sums.preconditioned, sums.tensors}, position_of(update));
   if (!sums.is_used) {
-    optimizer_.update(decision, update.minibatches.size(), slice_update_);
+    optimizer_.update(decision, sync_, update.minibatches.size(), slice_update_);
   }
   return step_report(update, sums, decision, optimizer_, options_.shadow_rules);
 }

@@ -83,11 +83,11 @@ TEST(Adam, CountsUpdatesNotSlices) {
 }
 
 // After t updates with the same gradient g: q / (1 - beta2^t) = g^2, so P = |g| + epsilon.
-TEST(Adam, WeighsSquaresByTheInverseOfItsSquaredDivisor) {
+TEST(Adam, KnowsTheInverseOfItsDivisor) {
   OptimizerOptions options;
   options.epsilon = 0.5;
   Adam<double> adam(options, AdamDecay::in_gradient);
-  std::vector<double> w = {0, 0, 0}, average(3), square(3), weights(3);
+  std::vector<double> w = {0, 0, 0}, average(3), square(3), scales(3);
   const std::vector<std::span<double>> state = {average, square};
   for (int update = 1; update <= 6; ++update) {
     EXPECT_EQ(adam.is_settled(), update > 5) << update;
@@ -95,21 +95,21 @@ TEST(Adam, WeighsSquaresByTheInverseOfItsSquaredDivisor) {
     adam.update_slice(w, std::vector<double>{1.5, -3, 0}, state);
   }
   EXPECT_EQ(adam.state_names()[adam.state_index()], "exp_avg_sq");
-  adam.square_weights(square, weights);
-  EXPECT_NEAR(weights[0], 1 / 4.0, 1e-14);
-  EXPECT_NEAR(weights[1], 1 / 12.25, 1e-14);
-  EXPECT_EQ(weights[2], 0);  // it has had no gradient
+  adam.inverse_scales(square, scales);
+  EXPECT_NEAR(scales[0], 1 / 2.0, 1e-14);
+  EXPECT_NEAR(scales[1], 1 / 3.5, 1e-14);
+  EXPECT_EQ(scales[2], 0);  // it has had no gradient
 }
 
-TEST(Adam, WeightsStayFinite) {
+TEST(Adam, InverseScalesStayFinite) {
   OptimizerOptions options;
-  options.epsilon = 1e-30;
+  options.epsilon = 1e-44;
   Adam<float> adam(options, AdamDecay::in_gradient);
   adam.begin_update({0.1, 1});
-  std::vector<float> square = {1e-44F, 0, 1e38F}, weights(3);
-  adam.square_weights(square, weights);
-  for (const float weight : weights) EXPECT_TRUE(std::isfinite(weight));
-  EXPECT_EQ(weights[1], 0);
+  std::vector<float> square = {1e-44F, 0, 1e38F}, scales(3);
+  adam.inverse_scales(square, scales);
+  for (const float scale : scales) EXPECT_TRUE(std::isfinite(scale));
+  EXPECT_EQ(scales[1], 0);
 }
 
 TEST(Adam, RefusesWhatIsOutsideItsRange) {

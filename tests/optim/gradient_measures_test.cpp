@@ -20,13 +20,13 @@ using collectives::Communicator;
 using collectives::Topology;
 using namespace testing;
 
-// Weights are the state itself, 0 where that is 0.
+// Inverse scales are the state itself.
 class PlainPreconditioner final : public Preconditioner<float> {
  public:
   bool is_settled() const override { return settled; }
   std::size_t state_index() const override { return 0; }
-  void square_weights(std::span<const float> state, std::span<float> weights) const override {
-    std::ranges::copy(state, weights.begin());
+  void inverse_scales(std::span<const float> state, std::span<float> scales) const override {
+    std::ranges::copy(state, scales.begin());
   }
   bool settled = true;
 };
@@ -48,7 +48,7 @@ struct Measured {
 
 class GradientMeasuresTest : public ::testing::Test {
  protected:
-  MeasureOptions all_options() const { return {true, &preconditioner, weights, kept}; }
+  MeasureOptions all_options() const { return {true, &preconditioner, scales, kept}; }
 
   Measured run_update(const Topology& topology, SumKind kind, AllreduceAlgorithm algorithm,
                       std::size_t minibatches, std::size_t deal) const {
@@ -75,7 +75,7 @@ class GradientMeasuresTest : public ::testing::Test {
   const Communicator world = Communicator::world();
   const Communicator self = world.split(static_cast<int>(world.rank()), 0);
   const Topology alone{self};
-  const std::vector<float> weights = wave(0);
+  const std::vector<float> scales = wave(0);
   const std::vector<float> kept = wave(2);
   PlainPreconditioner preconditioner;
 };
@@ -112,7 +112,7 @@ TEST_F(GradientMeasuresTest, HaveTheSameBitsForAnyRanksNodesDealAndAlgorithm) {
 
 // The facts of one part of the elements, in one metric, from the definitions.
 GradientFacts plain_facts(std::size_t begin, std::size_t end, std::size_t minibatches,
-                          const std::vector<float>& weights, const std::vector<float>& kept) {
+                          const std::vector<float>& scales, const std::vector<float>& kept) {
   GradientFacts facts{.batch_size = static_cast<double>(samples_in(minibatches)),
                       .minibatches = minibatches};
   std::vector<double> mean(total_elements);
@@ -120,15 +120,16 @@ GradientFacts plain_facts(std::size_t begin, std::size_t end, std::size_t miniba
     const std::vector<float> sum = gradient_sum(slot);
     const auto samples = static_cast<double>(samples_of(slot));
     for (std::size_t i = begin; i < end; ++i) {
-      facts.weighted_square += double{sum[i]} * sum[i] * weights[i] / samples / facts.batch_size;
+      const double square = double{sum[i]} * sum[i] * scales[i] * scales[i];
+      facts.weighted_square += square / samples / facts.batch_size;
       mean[i] += sum[i] / facts.batch_size;
     }
   }
   for (std::size_t i = begin; i < end; ++i) {
-    facts.mean_square += mean[i] * mean[i] * weights[i];
+    facts.mean_square += mean[i] * mean[i] * scales[i] * scales[i];
     if (minibatches > 1) continue;
-    facts.kept_square += double{kept[i]} * kept[i] * weights[i];
-    facts.kept_product += mean[i] * kept[i] * weights[i];
+    facts.kept_square += double{kept[i]} * kept[i] * scales[i] * scales[i];
+    facts.kept_product += mean[i] * kept[i] * scales[i] * scales[i];
   }
   return facts;
 }
@@ -154,7 +155,7 @@ TEST_F(GradientMeasuresTest, AreThoseOfTheDefinitions) {
           run_update(topology, kind, AllreduceAlgorithm::automatic, minibatches, 1);
       expect_near(found.gradient, plain_facts(0, parameter_elements, minibatches, ones, kept));
       expect_near(found.preconditioned,
-                  plain_facts(0, parameter_elements, minibatches, weights, kept));
+                  plain_facts(0, parameter_elements, minibatches, scales, kept));
       expect_near(found.tensors[0], plain_facts(0, 5008, minibatches, ones, kept));
       expect_near(found.tensors[1], plain_facts(5008, parameter_elements, minibatches, ones, kept));
     }

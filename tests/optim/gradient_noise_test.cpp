@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
@@ -202,6 +203,7 @@ TEST(GradientNoise, HoldsItsAveragesWhenThereIsNothingToCompare) {
   const double variance = noise.variance(), square = noise.square();
   noise.observe({32, 1, 9, 9});
   noise.observe({32, 0, 0, 0});
+  noise.observe({64, 2, std::numeric_limits<double>::infinity(), 2});
   EXPECT_EQ(noise.variance(), variance);
   EXPECT_EQ(noise.square(), square);
 }

@@ -20,13 +20,16 @@ std::vector<float> wave(std::size_t size, double phase) {
 TEST(InnerProducts, AreThoseOfAPlainLoop) {
   for (const std::size_t size : {0UL, 8UL, 40UL, 4096UL}) {
     const std::vector<float> a = wave(size, 0), b = wave(size, 1), w = wave(size, 2);
-    double plain = 0, weighed = 0;
+    double plain = 0, scaled = 0, squares = 0;
     for (std::size_t i = 0; i < size; ++i) {
       plain += double{a[i]} * double{b[i]};
-      weighed += double{a[i]} * double{b[i]} * double{w[i]};
+      scaled += double{a[i] * w[i]} * double{b[i] * w[i]};
+      squares += double{a[i] * w[i]} * double{a[i] * w[i]};
     }
     EXPECT_NEAR(product(a, b), plain, 1e-12 * static_cast<double>(size));
-    EXPECT_NEAR(product(a, b, w), weighed, 1e-12 * static_cast<double>(size));
+    EXPECT_NEAR(product(a, b, w), scaled, 1e-12 * static_cast<double>(size));
+    EXPECT_NEAR(square(a, w), squares, 1e-12 * static_cast<double>(size));
+    EXPECT_EQ(square(a, w), product(a, a, w));
   }
 }
 
@@ -36,14 +39,15 @@ TEST(InnerProducts, TellEveryElement) {
     a[i] = 3;
     b[i] = static_cast<float>(i + 1);
     EXPECT_EQ(product(a, b), 3.0 * static_cast<double>(i + 1));
-    EXPECT_EQ(product(a, b, w), 1.5 * static_cast<double>(i + 1));
+    EXPECT_EQ(product(a, b, w), 0.75 * static_cast<double>(i + 1));
   }
 }
 
 // Squares of the largest floats are no more than doubles hold.
 TEST(InnerProducts, DoNotOverflowWhereFloatsDo) {
-  const std::vector<float> large(8, 3e38F);
-  EXPECT_TRUE(std::isfinite(product(large, large, large)));
+  const std::vector<float> large(8, 3e38F), one(8, 1.0F);
+  EXPECT_TRUE(std::isfinite(product(large, large)));
+  EXPECT_TRUE(std::isfinite(square(large, one)));
 }
 
 }  // namespace
