@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+#include <utility>
 
 #include "optim/option_check.hpp"
 
@@ -116,7 +117,15 @@ LearningRateSchedule::LearningRateSchedule(ScheduleOptions options) : options_(s
   check_shape(options_);
 }
 
+LearningRateSchedule LearningRateSchedule::of(Function function) {
+  if (!function) throw std::invalid_argument("schedule: expected a function of the position");
+  LearningRateSchedule schedule(ScheduleOptions{});
+  schedule.function_ = std::move(function);
+  return schedule;
+}
+
 double LearningRateSchedule::rate(const Position& position) const {
+  if (function_) return function_(position);
   const double units = count(options_.unit, position);
   if (units < options_.warmup_span) return warmup_rate(options_, units);
   if (options_.name == "step") return step_rate(options_, units);

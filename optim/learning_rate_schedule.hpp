@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,12 +44,18 @@ class LearningRateSchedule {
  public:
   // Throws std::invalid_argument, naming the value at fault.
   explicit LearningRateSchedule(ScheduleOptions options);
+  // A function of one's own, of the position alone: a run that goes on from a checkpoint, or on
+  // other ranks, asks it the same again. What it says is checked when an update uses it.
+  using Function = std::function<double(const Position&)>;
+  static LearningRateSchedule of(Function function);
+
   // Stateless: the position, what is done before the update, is all the state.
   double rate(const Position& position) const;
   const ScheduleOptions& options() const noexcept { return options_; }
 
  private:
   ScheduleOptions options_;
+  Function function_;
 };
 
 }  // namespace rubato::optim

@@ -108,6 +108,73 @@ TEST(ElasticStep, SaysWhetherItAccumulatedOrUpdated) {
   EXPECT_EQ(run.letters, std::string(mine - 1, 'A') + "UU");
 }
 
+// Three epochs of three updates with all that can be measured: parameters, the optimizer's buffers
+// and scalars after them.
+struct Measured {
+  std::vector<float> memory;
+  std::vector<double> scalars;
+};
+
+Measured run_measuring(const collectives::Topology& topology) {
+  ElasticOptions options{.reference_batch = 8, .clip_norm = 0.25};
+  options.single_minibatch = SingleMinibatch::difference;
+  options.tensors = {"first.weight", "first.bias"};
+  const auto optimizer =
+      make_elastic_optimizer("adamscale", make_optimizer<float>({.name = "adam"}),
+                             LearningRateSchedule(constant_rate()), options);
+  const std::size_t buffers = optimizer->state_names().size();
+  const collectives::NodeMemory memory(
+      topology, topology.node().rank() == 0
+                    ? (total_elements + buffers * parameter_elements) * sizeof(float)
+                    : 0);
+  const std::span<float> all = memory.region_as<float>(0);
+  SharedState state{all.first(total_elements), {}};
+  for (std::size_t i = 0; i < buffers; ++i) {
+    state.optimizer_state.push_back(
+        all.subspan(total_elements + i * parameter_elements, parameter_elements));
+  }
+  GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
+                    collectives::AllreduceAlgorithm::automatic);
+  std::vector<float> gradient(total_elements);
+  optimizer->attach(sync, state, gradient, 100);
+  const std::vector<std::size_t> counts{5, 1, 1};
+  const std::vector<std::uint64_t> batches{samples_in(5), samples_in(1), samples_in(1)};
+  const std::size_t rank = topology.all().rank(), ranks = topology.all().size();
+  std::vector<std::size_t> substeps;
+  for (const std::size_t count : counts) {
+    substeps.push_back(std::max<std::size_t>(1, (count + ranks - 1 - rank) / ranks));
+  }
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    optimizer->set_epoch(epoch, batches, counts, substeps);
+    for (const std::size_t count : counts) {
+      std::size_t slot = rank;
+      do {
+        const bool is_idle = slot >= count;
+        const std::vector<float> sum = gradient_sum(is_idle ? 0 : slot + epoch);
+        if (!is_idle) std::ranges::copy(sum, gradient.begin());
+        optimizer->step(is_idle ? SubstepFacts{}
+                                : SubstepFacts{slot, samples_of(slot), loss_of(slot), 0});
+        slot += ranks;
+      } while (slot < count);
+    }
+  }
+  Measured measured;
+  measured.memory.assign(all.begin(), all.end());
+  for (const NamedScalar& scalar : optimizer->scalars()) measured.scalars.push_back(scalar.value);
+  topology.all().barrier();
+  return measured;
+}
+
+TEST(ElasticStep, MeasuresTheSameBitsForAnyNumberOfRanks) {
+  const auto world = collectives::Communicator::world();
+  const auto self = world.split(static_cast<int>(world.rank()), 0);
+  const Measured alone = run_measuring(collectives::Topology(self));
+  const Measured together = run_measuring(collectives::Topology(world));
+  EXPECT_EQ(together.memory, alone.memory);
+  EXPECT_EQ(together.scalars, alone.scalars);
+  EXPECT_GT(alone.scalars[0], 9);  // gains above 1: adam's metric was measured
+}
+
 // Under carry an epoch's first update may begin in the middle of its samples; the schedule knows.
 TEST(ElasticStep, CountsTheEpochFromWhereItsFirstUpdateBegins) {
   const auto world = collectives::Communicator::world();

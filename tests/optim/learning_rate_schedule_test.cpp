@@ -167,6 +167,17 @@ TEST(LearningRateSchedule, CountsInTheUnitItIsGiven) {
   EXPECT_THAT(rates, ElementsAre(0.25, 0.125, 0.0625, 0.03125));
 }
 
+TEST(LearningRateSchedule, MayBeAFunction) {
+  const auto schedule = LearningRateSchedule::of(
+      [](const Position& position) { return 0.5 / (1 + position.progress); });
+  Position position;
+  EXPECT_EQ(schedule.rate(position), 0.5);
+  position.progress = 3;
+  EXPECT_EQ(schedule.rate(position), 0.125);
+  EXPECT_THAT([] { LearningRateSchedule::of(nullptr); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("expected a function")));
+}
+
 TEST(LearningRateSchedule, RefusesUnknownNames) {
   EXPECT_THAT([] { LearningRateSchedule schedule(named("cosinus")); },
               ThrowsMessage<std::invalid_argument>(

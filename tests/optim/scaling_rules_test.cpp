@@ -115,6 +115,32 @@ TEST(ScalingRules, AdamScaleMeasuresInTheMetricOfAdamAlways) {
   EXPECT_THROW(make("adamw", NoiseMetric::plain), std::invalid_argument);
 }
 
+// Each rule beside each schedule, a function of one's own among them: the product, and a schedule
+// that is what it was.
+TEST(ScalingRules, ComposeWithEverySchedule) {
+  std::vector<LearningRateSchedule> schedules;
+  for (const std::string& name : schedule_names()) {
+    ScheduleOptions options;
+    options.name = name;
+    options.milestones = {1};
+    options.span = 4;
+    schedules.emplace_back(options);
+  }
+  schedules.push_back(
+      LearningRateSchedule::of([](const Position& at) { return 0.5 / (1 + at.epoch); }));
+  Position position;
+  position.epoch = 2;
+  for (const LearningRateSchedule& schedule : schedules) {
+    for (const std::string& rule : rule_names()) {
+      const auto elastic = make_elastic_optimizer(rule, make_optimizer<float>({}), schedule, {32});
+      const auto decision = elastic->decide(GradientFacts{128, 3, 3, 2}, position);
+      EXPECT_EQ(decision.schedule_rate, schedule.rate(position)) << rule;
+      EXPECT_EQ(decision.rate.learning_rate, decision.schedule_rate * decision.factor) << rule;
+      EXPECT_EQ(elastic->schedule().rate(position), schedule.rate(position)) << rule;
+    }
+  }
+}
+
 TEST(ScalingRules, AreKnownByName) {
   EXPECT_THAT(rule_names(), ElementsAre("constant", "linear", "linear-momentum", "root", "adascale",
                                         "adamscale", "legw"));
