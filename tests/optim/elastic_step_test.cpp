@@ -173,6 +173,13 @@ TEST(ElasticStep, MeasuresTheSameBitsForAnyNumberOfRanks) {
   EXPECT_EQ(together.memory, alone.memory);
   EXPECT_EQ(together.scalars, alone.scalars);
   EXPECT_GT(alone.scalars[0], 9);  // gains above 1: adam's metric was measured
+  // The buffer behind parameters, first and second averages: the mean gradient of the update
+  // before the last, that of minibatch 0 in the third epoch.
+  const std::vector<float> sum = gradient_sum(2);
+  const auto* const kept = alone.memory.data() + total_elements + 2 * parameter_elements;
+  for (std::size_t i = 0; i < parameter_elements; ++i) {
+    ASSERT_NEAR(kept[i], sum[i] / static_cast<float>(samples_of(0)), 1e-5) << "element " << i;
+  }
 }
 
 // Under carry an epoch's first update may begin in the middle of its samples; the schedule knows.
