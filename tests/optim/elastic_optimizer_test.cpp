@@ -47,25 +47,6 @@ TEST(ElasticOptimizer, DecidesRateFromScheduleAndFactor) {
   EXPECT_NEAR(decision.gain, gain, 1e-13);
 }
 
-TEST(ElasticOptimizer, KnowsTheRateInAdvanceWhereTheRuleNeedsNoGradient) {
-  ScheduleOptions schedule;
-  schedule.base_rate = 0.3;
-  schedule.name = "step";
-  schedule.unit = ScheduleUnit::progress;
-  schedule.step_size = 2;
-  for (const std::string& rule : rule_names()) {
-    const auto elastic = make_elastic(rule, schedule);
-    for (int update = 0; update < 4; ++update) {
-      const auto in_advance = elastic->rate_in_advance(facts.batch_size, {});
-      const UpdateRate chosen = elastic->decide(facts, {}).rate;
-      ASSERT_EQ(in_advance.has_value(), rule != "adascale") << rule;
-      if (!in_advance) continue;
-      EXPECT_EQ(in_advance->learning_rate, chosen.learning_rate) << rule;
-      EXPECT_EQ(in_advance->gradient_scale, chosen.gradient_scale) << rule;
-    }
-  }
-}
-
 TEST(ElasticOptimizer, GainCountsTheGradientOfTheUpdateItself) {
   const auto decision = make_elastic("adascale")->decide(facts, {});
   EXPECT_NEAR(decision.factor, gain, 1e-13);
