@@ -26,19 +26,19 @@ double sum(std::size_t size, const Term& term) {
 }  // namespace
 
 double product(std::span<const float> a, std::span<const float> b) {
-  return sum(a.size(), [=](std::size_t i) { return widen(load(a, i)) * widen(load(b, i)); });
+  return sum(a.size(), [=](std::size_t i) { return widened(load(a, i)) * widened(load(b, i)); });
 }
 
 double product(std::span<const float> a, std::span<const float> b, std::span<const float> scales) {
   return sum(a.size(), [=](std::size_t i) {
     const Floats scale = load(scales, i);
-    return widen(load(a, i) * scale) * widen(load(b, i) * scale);
+    return widened(load(a, i) * scale) * widened(load(b, i) * scale);
   });
 }
 
 double square(std::span<const float> a, std::span<const float> scales) {
   return sum(a.size(), [=](std::size_t i) {
-    const Doubles scaled = widen(load(a, i) * load(scales, i));
+    const Doubles scaled = widened(load(a, i) * load(scales, i));
     return scaled * scaled;
   });
 }
