@@ -83,10 +83,6 @@ void require_rule_that_follows(const Options& options) {
         "--adaptive: rule constant leaves the learning rate as it is, so larger batches would come"
         " no further with an update; choose adascale, or another rule that follows the batch");
   }
-  if (rule != "legw") return;
-  throw UsageError(
-      "--adaptive: rule legw makes the warm-up as long as the run's batch is large, and this one"
-      " has no single batch; choose adascale, or another rule that follows the batch");
 }
 
 }  // namespace
