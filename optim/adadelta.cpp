@@ -41,8 +41,7 @@ template <class T>
 Adadelta<T>::Adadelta(const OptimizerOptions& options) : options_(options) {
   require_fraction("rho", options.rho);
   require_at_least_zero("weight decay", options.weight_decay);
-  require_value(std::isfinite(options.epsilon) && static_cast<T>(options.epsilon) > 0, "epsilon",
-                options.epsilon, "a finite number above 0 (in the precision of the parameters)");
+  require_epsilon<T>(options.epsilon);
 }
 
 template <class T>

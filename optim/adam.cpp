@@ -83,8 +83,7 @@ Adam<T>::Adam(const OptimizerOptions& options, AdamDecay decay) : options_(optio
   require_fraction("beta1", options.beta1);
   require_fraction("beta2", options.beta2);
   require_at_least_zero("weight decay", options.weight_decay);
-  require_value(std::isfinite(options.epsilon) && static_cast<T>(options.epsilon) > 0, "epsilon",
-                options.epsilon, "a finite number above 0 (in the precision of the parameters)");
+  require_epsilon<T>(options.epsilon);
 }
 
 template <class T>

@@ -28,6 +28,15 @@ void require_fraction(const std::string& what, double value) {
   require_value(value >= 0 && value < 1, what, value, "a number from 0 to below 1");
 }
 
+template <class T>
+void require_epsilon(double value) {
+  require_value(std::isfinite(value) && static_cast<T>(value) > 0, "epsilon", value,
+                "a finite number above 0 (in the precision of the parameters)");
+}
+
+template void require_epsilon<float>(double);
+template void require_epsilon<double>(double);
+
 void throw_unknown_name(const std::string& what, const std::string& name,
                         const std::vector<std::string>& valid_names) {
   std::string sentence = "unknown " + what + " '" + name + "'; valid names: ";

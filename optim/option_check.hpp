@@ -16,6 +16,9 @@ void require_value(bool is_valid, const std::string& what, double value,
 void require_at_least_zero(const std::string& what, double value);
 void require_above_zero(const std::string& what, double value);
 void require_fraction(const std::string& what, double value);  // [0, 1)
+// What is added to a divisor: still above 0 as a T, the type of the parameters.
+template <class T>
+void require_epsilon(double value);
 
 // Throws std::invalid_argument: "unknown optimizer 'sdg'; valid names: sgd, adam, adamw".
 [[noreturn]] void throw_unknown_name(const std::string& what, const std::string& name,
