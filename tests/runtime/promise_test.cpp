@@ -71,19 +71,9 @@ TEST_F(PromiseTest, ForEveryRuleOptimizerAndMomentumForm) {
 TEST_F(PromiseTest, ForEverythingThatIsMeasuredOfGradients) {
   for (const bool is_single : {false, true}) {
     for (const char* optimizer : {"sgd", "adam"}) {
-      RunOptions options = uneven_run();
-      options.optimizer.name = optimizer;
-      options.optimizer.momentum = 0;
-      options.rule = "adamscale";
-      options.clip_norm = 0.5;
-      options.measures_tensors = true;
-      options.single_minibatch = optim::SingleMinibatch::difference;
-      if (is_single) {
-        options.trace_file.clear();
-        options.batch_size = 8;
-        options.updates = 40;
-        options.epoch_end = data::EpochEnd::carry;
-      }
+      RunOptions options = is_single ? single_minibatches_run(40) : uneven_run();
+      if (is_single) options.epoch_end = data::EpochEnd::carry;
+      measure_everything(options, optimizer);
       expect_same_result(options, std::string(optimizer) + (is_single ? ", single" : ""));
     }
   }

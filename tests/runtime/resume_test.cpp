@@ -72,18 +72,8 @@ TEST_F(ResumeTest, ForEveryRuleOptimizerAndMomentumForm) {
 // Stops fall between the two updates whose gradients are compared, too.
 TEST_F(ResumeTest, ForEverythingThatIsMeasuredOfGradients) {
   for (const bool is_single : {false, true}) {
-    RunOptions options = uneven_run();
-    options.optimizer.name = "adam";
-    options.optimizer.momentum = 0;
-    options.rule = "adamscale";
-    options.clip_norm = 0.5;
-    options.measures_tensors = true;
-    options.single_minibatch = optim::SingleMinibatch::difference;
-    if (is_single) {
-      options.trace_file.clear();
-      options.batch_size = 8;
-      options.updates = 14;
-    }
+    RunOptions options = is_single ? single_minibatches_run(14) : uneven_run();
+    measure_everything(options, "adam");
     expect_same_as_straight(options, is_single ? "single minibatches" : "uneven batches");
   }
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -34,6 +35,23 @@ class UnevenRunTest : public ::testing::Test {
     options.reference_batch = 16;
     options.schedule.base_rate = 0.01;
     return options;
+  }
+
+  RunOptions single_minibatches_run(std::uint64_t updates) const {  // of one minibatch each
+    RunOptions options = uneven_run();
+    options.trace_file.clear();
+    options.batch_size = options.minibatch;
+    options.updates = updates;
+    return options;
+  }
+  // In the optimizer's metric where it has one, by tensor, over two updates; and clipped.
+  static void measure_everything(RunOptions& options, const std::string& optimizer) {
+    options.optimizer.name = optimizer;
+    options.optimizer.momentum = 0;
+    options.rule = "adamscale";
+    options.clip_norm = 0.5;
+    options.measures_tensors = true;
+    options.single_minibatch = optim::SingleMinibatch::difference;
   }
 
   collectives::Communicator world = collectives::Communicator::world();
