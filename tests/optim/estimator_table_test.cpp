@@ -224,28 +224,20 @@ std::string cell(const Statistics& statistics) {
   return text.str();
 }
 
-// Of many cases, this rank's share: the trials are its own, so that several ranks take less time.
-template <class Case>
-std::vector<Case> my_share(const collectives::Communicator& world, const std::vector<Case>& cases) {
-  std::vector<Case> mine;
-  for (std::size_t i = world.rank(); i < cases.size(); i += world.size()) mine.push_back(cases[i]);
-  return mine;
-}
-
 TEST(EstimatorTable, IsUnbiasedForEveryPatternOfSizes) {
   const auto world = collectives::Communicator::world();
-  const auto self = world.split(static_cast<int>(world.rank()), 0);
-  constexpr int trials = 60000;
-  const Topology alone(self);
+  const Topology alone(world.split(static_cast<int>(world.rank()), 0));
   GradientSync sync = make_sync(alone);
   std::cout << "mean estimate of T = 96 (standard deviation); the library's of s = 1\n"
                "| sizes | library: T | s | uniform | least squares | naive | per rank |"
                " one small |\n";
-  for (const Pattern& pattern : my_share(world, patterns())) {
+  const std::vector<Pattern> all = patterns();
+  for (std::size_t share = world.rank(); share < all.size(); share += world.size()) {
+    const Pattern& pattern = all[share];
     Source source;
     Statistics traces, squares;
     std::array<Statistics, others> other;
-    for (int trial = 0; trial < trials; ++trial) {
+    for (int trial = 0; trial < 60000; ++trial) {
       const std::vector<Gradient> gradients = source.draw(pattern.sizes);
       const Estimate estimate = library_estimate(facts_from_sync(sync, alone, pattern, gradients));
       traces.add(estimate.trace);
@@ -270,7 +262,8 @@ TEST(EstimatorTable, IsUnbiasedForEveryPatternOfSizes) {
 TEST(EstimatorTable, IsUnbiasedForDifferences) {
   const auto world = collectives::Communicator::world();
   const std::vector<std::vector<std::size_t>> all{{32, 32}, {32, 8}, {5, 64}};
-  for (const std::vector<std::size_t>& sizes : my_share(world, all)) {
+  for (std::size_t share = world.rank(); share < all.size(); share += world.size()) {
+    const std::vector<std::size_t>& sizes = all[share];
     Source source;
     Statistics traces;
     for (int trial = 0; trial < 60000; ++trial) {
@@ -289,8 +282,7 @@ TEST(EstimatorTable, IsUnbiasedForDifferences) {
 
 TEST(EstimatorTable, HasTheSameBitsOnTheseRanks) {
   const auto world = collectives::Communicator::world();
-  const auto self = world.split(static_cast<int>(world.rank()), 0);
-  const Topology together(world), alone(self);
+  const Topology together(world), alone(world.split(static_cast<int>(world.rank()), 0));
   GradientSync sync = make_sync(together), reference_sync = make_sync(alone);
   for (const Pattern& pattern : patterns()) {
     Source source;
