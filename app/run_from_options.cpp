@@ -177,6 +177,7 @@ void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.assignment = data::assignment(options.text("assignment"));
   run.allreduce = collectives::allreduce_algorithm(options.text("allreduce"));
   if (options.flag("shadow-rates")) run.shadow_rules = optim::rule_names();
+  run.evaluate_every = options.integer_if("evaluate-every");
   if (const auto output = options.text_if("out")) run.output = *output;
   if (const auto file = options.text_if("timeline")) run.timeline = *file;
   run.output_mode = output_mode(options);

@@ -16,8 +16,14 @@ constexpr std::uint64_t batch_samples = 256;
 
 }  // namespace
 
-Evaluator::Evaluator(std::shared_ptr<const data::Dataset> test_set)
-    : test_set_(std::move(test_set)) {}
+Evaluator::Evaluator(std::shared_ptr<const data::Dataset> test_set,
+                     std::optional<std::uint64_t> every)
+    : test_set_(std::move(test_set)), every_(every) {}
+
+bool Evaluator::is_due(const data::PlannedUpdate& update) const {
+  if (update.ends_epoch) return true;
+  return every_ && update.end.samples / *every_ > update.begin.samples / *every_;
+}
 
 Evaluator::Result Evaluator::evaluate(const collectives::Communicator& communicator,
                                       nn::Model& model, const Moving& moving) const {

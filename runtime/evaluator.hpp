@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "collectives/communicator.hpp"
 #include "data/dataset.hpp"
+#include "data/trace_plan.hpp"
 #include "nn/model.hpp"
 #include "runtime/step_report.hpp"
 
@@ -21,7 +23,13 @@ class Evaluator {
     double accuracy = 0;  // in [0, 1]
   };
 
-  explicit Evaluator(std::shared_ptr<const data::Dataset> test_set);
+  // `every`: samples; see is_due().
+  explicit Evaluator(std::shared_ptr<const data::Dataset> test_set,
+                     std::optional<std::uint64_t> every = {});
+
+  // Whether there is to be an evaluation after this update: where an epoch ends, and whenever the
+  // run has used another `every` samples.
+  bool is_due(const data::PlannedUpdate& update) const;
 
   // Collective. Batches of 256 samples in file order, batch i on rank i mod R; their sums are added
   // in order of i. `moving` is called before each batch, and with `waits` before ranks wait for
@@ -35,6 +43,6 @@ class Evaluator {
 
  private:
   std::shared_ptr<const data::Dataset> test_set_;
+  std::optional<std::uint64_t> every_;
 };
-
 }  // namespace rubato::runtime

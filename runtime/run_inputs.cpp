@@ -82,6 +82,10 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
   const nn::Backend backend = nn::backend(options.backend);
   nn::select_kernels(backend, options.isa);
   data::DataSource source = data::open_data(options.data);
+  if (options.evaluate_every && !source.test) {
+    throw std::invalid_argument(
+        "--evaluate-every: the data have no test set; give one with --test-data or --test-every");
+  }
   std::optional<optim::BatchLimits> limits;
   if (options.adaptive) limits = limits_for(options, source.train->size());
   data::TracePlan plan =

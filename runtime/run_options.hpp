@@ -70,6 +70,7 @@ struct RunOptions {
   SecondsClock substep_clock = {};  // by which a balanced assignment measures; none: a real one
   collectives::AllreduceAlgorithm allreduce = collectives::AllreduceAlgorithm::automatic;
   std::vector<std::string> shadow_rules;
+  std::optional<std::uint64_t> evaluate_every;  // samples; ends of epochs are evaluated anyway
   bool skips_nonfinite = false;  // leave updates out whose loss or gradient is not finite
   std::optional<std::filesystem::path> output;  // nothing is written without it
   OutputMode output_mode = OutputMode::fresh;

@@ -58,7 +58,7 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
       topology_, *replica_, *loader_, *sync_, *optimizer_,
       TrainStep::Options{options_.assignment, plan_->epoch_samples(), options_.shadow_rules,
                          options_.skips_nonfinite, &heartbeat_, options_.substep_clock});
-  if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test);
+  if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test, options_.evaluate_every);
   if (opened.resume) go_on_from(*opened.resume);
 }
 
@@ -207,7 +207,7 @@ RunEnd Trainer::train(RunOutput& output) {
     const bool goes_on = !is_last && cause == StopCause::none;
     if (!goes_on) require_finite_weights(*replica_, topology_, cursor_.update);
     require_progress(report);
-    if (evaluator_ && (update->ends_epoch || is_last)) output.evaluation(evaluate());
+    if (evaluator_ && (is_last || evaluator_->is_due(*update))) output.evaluation(evaluate());
     if (goes_on) write_checkpoint_if_due(output);
     update = upcoming;
   }

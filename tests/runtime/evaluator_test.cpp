@@ -54,5 +54,24 @@ TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   EXPECT_DOUBLE_EQ(together.accuracy, static_cast<double>(correct) / samples);
 }
 
+TEST(Evaluator, IsDueWhenAnEpochEndsOrSoManySamplesWereUsed) {
+  const Evaluator with_epochs(nullptr), every_thousand(nullptr, 1000);
+  data::PlannedUpdate update;
+  const auto after = [&](std::uint64_t begin, std::uint64_t end) {
+    update.begin.samples = begin;
+    update.end.samples = end;
+    return every_thousand.is_due(update);
+  };
+  EXPECT_FALSE(after(0, 999));
+  EXPECT_TRUE(after(999, 1000));
+  EXPECT_FALSE(after(1000, 1999));
+  EXPECT_TRUE(after(1999, 2001));
+  EXPECT_TRUE(after(2001, 9000));  // once, however large the batch
+  EXPECT_FALSE(with_epochs.is_due(update));
+  update.ends_epoch = true;
+  EXPECT_TRUE(with_epochs.is_due(update));
+  EXPECT_TRUE(after(1000, 1001));
+}
+
 }  // namespace
 }  // namespace rubato::runtime

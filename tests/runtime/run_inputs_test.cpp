@@ -65,6 +65,17 @@ TEST(RunInputs, RefuseARuleThatTheOptimizerDoesNotGoWith) {
   EXPECT_NO_THROW(open_inputs(options));
 }
 
+TEST(RunInputs, RefuseEvaluationsWithoutATestSet) {
+  RunOptions options = testing::small_run();
+  options.evaluate_every = 100;
+  EXPECT_NO_THROW(open_inputs(options));
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "untested.csv";
+  std::ofstream(file) << "x,label\n1,0\n2,1\n";
+  options.data = {.spec = "csv:" + file.string()};
+  EXPECT_THROW(open_inputs(options), std::invalid_argument);
+}
+
 TEST(RunInputs, RefuseABatchThatDoesNotServeAsAnOptionAndATraceAsAFile) {
   RunOptions options = testing::small_run();
   options.batch_size = 400;  // more than an epoch

@@ -85,6 +85,17 @@ TEST_F(TrainerTest, ReportsEveryUpdateAndAnEvaluationPerEpoch) {
   EXPECT_EQ(recorder.ends.size(), 1U);
 }
 
+TEST_F(TrainerTest, EvaluatesWithinEpochsToo) {
+  RunOptions options = small_run();
+  options.evaluate_every = 100;  // samples; the updates have 40, an epoch 7 of them
+  Recorder recorder;
+  Trainer(world, options, explain).run({&recorder});
+  if (world.rank() != 0) return;
+  std::vector<std::uint64_t> updates;
+  for (const EvaluationReport& report : recorder.evaluations) updates.push_back(report.update);
+  EXPECT_EQ(updates, (std::vector<std::uint64_t>{3, 5, 7}));
+}
+
 TEST_F(TrainerTest, LeavesCheckpointsConfigurationAndMetrics) {
   RunOptions options = small_run();
   options.output = path / "run";
