@@ -12,6 +12,7 @@ import os
 import sys
 import traceback
 
+import adaptive_study
 import adascale_study
 import growing_batch
 import measure
@@ -30,7 +31,7 @@ SCRIPTS = {"train_throughput": train_throughput, "vs_pytorch": vs_pytorch, "over
            "optimizer_step": optimizer_step, "startup_and_memory": startup_and_memory,
            "update_costs": update_costs, "performance_model": performance_model}
 LONG_SCRIPTS = {"growing_batch": growing_batch, "recovery": recovery,
-                "adascale_study": adascale_study}
+                "adascale_study": adascale_study, "adaptive_study": adaptive_study}
 
 
 def programs(options):

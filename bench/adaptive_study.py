@@ -1,0 +1,170 @@
+"""How long until a test accuracy: a batch that chooses itself, beside fixed ones.
+
+usage: adaptive_study.py [--build build/bench] [--seeds 1 2 3] [--epochs 2] [--target 88]
+                         [--rate 100mbit] [--lr 0.02] [--keep DIR]
+
+Fashion-MNIST, model mnist-tutorial, two ranks, on one host and on two behind a slow link (network
+namespaces, tests/cluster). AdaScale everywhere, its rate given for a batch of 64; all runs end at
+the progress of --epochs epochs at 64 and share one cosine schedule that counts in it.
+
+A fixed batch gives the same bits wherever it runs, so its accuracies are found once a seed, on one
+host, and only the time of its updates is measured on each network, in turn. The best fixed batch is
+the one with the least mean time over the seeds. An adaptive run depends on times, so it is run on
+each network, and its own updates count. --keep leaves each run's report in DIR, and does not repeat
+those that are there. --quick takes one seed, two fixed batches and a fifth of an epoch.
+"""
+
+import functools
+import json
+import pathlib
+import statistics
+import sys
+import tempfile
+
+import measure
+from measure import Figure, Missing
+from rubato_train import ENVIRONMENT, Case, Rubato, require_fashion_mnist
+from update_costs import RUN_ON_HOSTS
+
+MODEL = "mnist-tutorial"
+INITIAL, LARGEST = 64, 1028
+FIXED = (64, 128, 256, 512, 1024)
+LOCAL = (32, 128)  # bounds of a minibatch
+RANKS = 2
+SAMPLES = 60000
+EVALUATE_EVERY = 3000  # samples
+TIMED_UPDATES = 10
+
+
+class Study:
+    def __init__(self, options, directory):
+        self.options, self.directory = options, directory
+        self.rubato = Rubato(options.build)
+        self.networks = {"one host": ()}
+        self.networks[f"two hosts, {options.rate}"] = (
+            RUN_ON_HOSTS, "--hosts", 2, "--ranks-per-host", 1, "--rate", options.rate)
+
+    def training(self, seed):
+        progress = round(self.options.epochs * SAMPLES / INITIAL)
+        return ["--data", "fashion-mnist", "--model", MODEL, "--rule",
+                "adascale", "--reference-batch", INITIAL, "--lr", self.options.lr,
+                "--schedule", "cosine", "--schedule-by", "progress", "--span", progress,
+                "--until-progress", progress, "--seed", seed, "--evaluate-every", EVALUATE_EVERY]
+
+    def kept(self, name, make):
+        """The report of that name, or a new one."""
+        path = self.directory / f"{name.replace(' ', '-').replace(',', '')}.json"
+        if not path.exists():
+            path.write_text(json.dumps(make()), encoding="ascii")
+        return json.loads(path.read_text(encoding="ascii"))
+
+    def fixed(self, batch, seed):
+        return self.kept(f"batch {batch}, seed {seed}", lambda: self.rubato.report(
+            RANKS, *self.training(seed), "--batch-size", batch, "--minibatch",
+            minibatch_of(batch)))
+
+    def adaptive(self, network, seed):
+        return self.kept(f"adaptive, {network}, seed {seed}", lambda: self.rubato.report(
+            RANKS, *self.training(seed), "--adaptive", f"max={LARGEST},"
+            f"local={LOCAL[0]}:{LOCAL[1]},initial={INITIAL}", launcher=self.networks[network]))
+
+    def seconds_of_updates(self, network, batches):
+        """Of each batch the median over the rounds of the median update."""
+        def seconds(batch):
+            minibatch = minibatch_of(batch)
+            case = Case(MODEL, batch // minibatch // RANKS, RANKS, minibatch)
+            return statistics.median(self.rubato.updates(case, TIMED_UPDATES,
+                                                         launcher=self.networks[network]))
+
+        rounds = measure.in_turn(self.options.rounds, {
+            batch: functools.partial(seconds, batch) for batch in batches})
+        return {batch: statistics.median(found) for batch, found in rounds.items()}
+
+
+def minibatch_of(batch):
+    return min(LOCAL[1], batch // RANKS)
+
+
+def updates_to(report, target):
+    """How many updates a run took to the accuracy; None: it never came there."""
+    for one in report["evaluations"]:
+        if 100 * one["accuracy"] >= target:
+            return one["update"]
+    return None
+
+
+def final_accuracy(report):
+    return 100 * report["evaluations"][-1]["accuracy"]
+
+
+def seconds_to(report, target, seconds_of_update=None):
+    """What its updates took until then: each what was measured, or all the same."""
+    updates = updates_to(report, target)
+    if updates is None:
+        return float("inf")
+    if seconds_of_update is not None:
+        return updates * seconds_of_update
+    return sum(update["seconds"] for update in report["updates"][:updates])
+
+
+def compare(study, network, fixed, report):
+    """The figures of one network."""
+    options = study.options
+    cost = study.seconds_of_updates(network, fixed)
+    times = {batch: [seconds_to(one, options.target, cost[batch]) for one in fixed[batch]]
+             for batch in fixed}
+    for batch, seconds in times.items():
+        report.add(Figure.of_rounds(f"{network}: batch {batch} to {options.target} %", seconds,
+                                    "s", note=f"{1000 * cost[batch]:.1f} ms an update"))
+    best = min(times, key=lambda batch: statistics.mean(times[batch]))
+    runs = [study.adaptive(network, seed) for seed in options.seeds]
+    adaptive = [seconds_to(one, options.target) for one in runs]
+    report.add(Figure.of_rounds(f"{network}: adaptive to {options.target} %", adaptive, "s",
+                                note=", ".join(str(one["evaluations"][-1]["batch_size"])
+                                               for one in runs) + " at the end"))
+    for name, batch in (("the best fixed batch", best), (f"batch {INITIAL}", INITIAL)):
+        report.add(Figure.of_rounds(
+            f"{network}: adaptive, time of {name}" + f" ({batch})" * (batch != INITIAL),
+            [ours / theirs for ours, theirs in zip(adaptive, times[batch])], "x",
+            at_most=1.05 if batch == INITIAL else 1.1))
+    report.add(Figure.of_rounds(
+        f"{network}: adaptive, final accuracy beyond that of batch {INITIAL}",
+        [final_accuracy(one) - final_accuracy(base) for one, base in zip(runs, fixed[INITIAL])],
+        "points", at_least=-0.3))
+
+
+def run(options, report):
+    require_fashion_mnist()
+    batches = FIXED
+    if options.quick:
+        options.seeds, options.epochs, options.rounds, batches = options.seeds[:1], 0.2, 1, (
+            INITIAL, FIXED[-1])
+    with tempfile.TemporaryDirectory() as directory:
+        study = Study(options, pathlib.Path(options.keep or directory))
+        study.directory.mkdir(parents=True, exist_ok=True)
+        fixed = {batch: [study.fixed(batch, seed) for seed in options.seeds]
+                 for batch in batches}
+        for batch, runs in fixed.items():
+            report.add(Figure.of_rounds(f"batch {batch}: final accuracy",
+                                        [final_accuracy(one) for one in runs], "%",
+                                        note=f"{runs[0]['end']['updates']} updates"))
+        for network in study.networks:
+            try:
+                compare(study, network, fixed, report)
+            except Missing as missing:
+                report.skip(f"{network}: {missing}")
+
+
+def parser():
+    made = measure.parser(__doc__, rounds=3)
+    made.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    made.add_argument("--epochs", type=float, default=2)
+    made.add_argument("--target", type=float, default=88, help="test accuracy in %%")
+    made.add_argument("--rate", default="100mbit", help="of each host's link (default %(default)s)")
+    made.add_argument("--lr", type=float, default=0.02)
+    made.add_argument("--keep", metavar="DIR")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main("adaptive_study", parser(), run))
