@@ -3,7 +3,6 @@
 // division per element. 28 bytes per float parameter and update.
 #include "optim/adam.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -46,9 +45,7 @@ void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restr
 
 constexpr double updates_until_settled = 5;
 
-// Below it, 1 / epsilon may be no number of T, which would turn a gradient of 0 into none either.
-constexpr double least_scale = 1e-30;
-
+// The smallest number above 0 has a root whose inverse is finite, however small epsilon is.
 template <class T>
 void invert(std::size_t size, const T* __restrict q, T* __restrict scales, T root_correction,
             T epsilon) {
@@ -134,7 +131,7 @@ template <class T>
 void Adam<T>::inverse_scales(std::span<const T> squares, std::span<T> scales) const {
   const auto correction = static_cast<T>(1 / std::sqrt(1 - std::pow(options_.beta2, step_)));
   invert(scales.size(), squares.data(), scales.data(), correction,
-         static_cast<T>(std::max(options_.epsilon, least_scale)));
+         static_cast<T>(options_.epsilon));
 }
 
 template class Adam<float>;
