@@ -30,24 +30,19 @@ double share_by_speed(const std::vector<double>& slowness, std::uint64_t minibat
   double speed = 0;  // of all together
   for (const double each : slowness) speed += 1 / each;
   const double fair_share = static_cast<double>(minibatches) / speed;
-  constexpr double below = 1 - 1e-12;  // a rounding must not give more than the whole part
   double longest = 0, given = 0;
-  std::vector<double> with_one_more;
-  for (const double each : slowness) {
-    const double count = std::floor(below * fair_share / each);
-    given += count;
-    longest = std::max(longest, count * each);
-    with_one_more.push_back((count + 1) * each);
-  }
   using Element = std::pair<double, std::size_t>;  // done with one more, rank
   std::priority_queue<Element, std::vector<Element>, std::greater<>> next;
   for (std::size_t rank = 0; rank < slowness.size(); ++rank) {
-    next.emplace(with_one_more[rank], rank);
+    const double count = std::floor(fair_share / slowness[rank]);
+    given += count;
+    longest = std::max(longest, count * slowness[rank]);
+    next.emplace((count + 1) * slowness[rank], rank);
   }
   for (; given < static_cast<double>(minibatches); ++given) {
     const auto [done, rank] = next.top();
     next.pop();
-    longest = done;
+    longest = std::max(longest, done);
     next.emplace(done + slowness[rank], rank);
   }
   return longest;

@@ -78,6 +78,7 @@ TEST(LongestShare, AllocationsThatMakeNoSenseAreRefused) {
       },
       ThrowsMessage<std::invalid_argument>(
           HasSubstr("slowness of a rank is 0; expected 0.001 to 1000")));
+  EXPECT_THROW(check({1, 2, {1, 1001}, false}), std::invalid_argument);
 }
 
 }  // namespace
