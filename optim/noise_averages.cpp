@@ -39,16 +39,12 @@ NoiseInterval ratio_interval(const NoiseAverages& averages, double z) {
   const double b =
       -2 * (averages.variance * averages.square - z * z * averages.cross_product);  // of R
   const double c = averages.variance * averages.variance - z * z * averages.variance_square;
-  const double discriminant = b * b - 4 * a * c;
-  const bool holds_zero = c <= 0;
-  if (a > 0) {
-    // The ratio of the averages is inside, so there are two roots, up to rounding.
-    const double root = std::sqrt(std::max(discriminant, 0.0));
-    return {std::max((-b - root) / (2 * a), 0.0), std::max((-b + root) / (2 * a), 0.0)};
-  }
-  if (holds_zero) return {0, infinity};
-  if (a == 0) return {b < 0 ? -c / b : 0, infinity};
-  return {(-b - std::sqrt(discriminant)) / (2 * a), infinity};  // a < 0 < c: the positive root
+  // Below 0 by rounding only where a > 0: the ratio of the averages is between the two roots.
+  const double root = std::sqrt(std::max(b * b - 4 * a * c, 0.0));
+  if (a > 0) return {std::max((-b - root) / (2 * a), 0.0), std::max((-b + root) / (2 * a), 0.0)};
+  if (c <= 0) return {0, infinity};  // it holds 0
+  // From the positive root on, written so that a may be 0.
+  return {2 * c / (root - b), infinity};
 }
 
 }  // namespace rubato::optim

@@ -34,8 +34,11 @@ TEST(NoiseAverages, SumIsOfBoth) {
   both.add(2, 3, 1);
   const NoiseAverages sum = one + other;
   EXPECT_EQ(sum.variance, both.variance);
+  EXPECT_EQ(sum.square, both.square);
   EXPECT_EQ(sum.weight, both.weight);
+  EXPECT_EQ(sum.variance_square, both.variance_square);
   EXPECT_EQ(sum.cross_product, both.cross_product);
+  EXPECT_EQ(sum.square_square, both.square_square);
 }
 
 void expect_knows_nothing(const NoiseAverages& averages) {
@@ -55,15 +58,17 @@ TEST(RatioInterval, KnowsNothingFromFewObservations) {
   EXPECT_FALSE(std::isinf(ratio_interval(averages, z).high));
 }
 
-// Observations v = 2 s exactly: R = 2 is all there is to know.
+// Observations v = R s: R is all there is to know, however the sums are rounded.
 TEST(RatioInterval, IsAPointWhereTheRatioDoesNotVary) {
-  NoiseAverages averages;
-  for (int observation = 1; observation <= 8; ++observation) {
-    averages.add(1, 2.0 * observation, observation);
+  for (const double ratio : {2.0, 0.1, 0.3, 0.7, 1.1, 3.3, 17.0 / 3}) {
+    NoiseAverages averages;
+    for (int observation = 1; observation <= 8; ++observation) {
+      averages.add(0.1, ratio * observation, observation);
+    }
+    const NoiseInterval interval = ratio_interval(averages, z);
+    EXPECT_NEAR(interval.low, ratio, 1e-6);
+    EXPECT_NEAR(interval.high, ratio, 1e-6);
   }
-  const NoiseInterval interval = ratio_interval(averages, z);
-  EXPECT_NEAR(interval.low, 2, 1e-6);
-  EXPECT_NEAR(interval.high, 2, 1e-6);
 }
 
 // s = 1 always and v = 3 +- 1, n times: (n (3 - R))^2 <= z^2 n ((3 - R)^2 + 1), so
@@ -90,6 +95,26 @@ TEST(RatioInterval, HasNoUpperEndWhereTheSquareMayBeNothing) {
   const NoiseInterval interval = ratio_interval(averages, z);
   EXPECT_NEAR(interval.low, std::sqrt(20 - z * z) / z, 1e-12);
   EXPECT_TRUE(std::isinf(interval.high));
+}
+
+TEST(RatioInterval, IsInfiniteWhereThereIsNoSquare) {
+  NoiseAverages averages;
+  for (int observation = 0; observation < 20; ++observation) averages.add(1, 1, 0);
+  const NoiseInterval interval = ratio_interval(averages, z);
+  EXPECT_TRUE(std::isinf(interval.low));
+  EXPECT_TRUE(std::isinf(interval.high));
+}
+
+// v = -3 +- 1 and s = 1: all ratios in question are negative.
+TEST(RatioInterval, IsZeroWhereTheVarianceComesOutNegative) {
+  NoiseAverages averages;
+  for (int pair = 0; pair < 10; ++pair) {
+    averages.add(1, -2, 1);
+    averages.add(1, -4, 1);
+  }
+  const NoiseInterval interval = ratio_interval(averages, z);
+  EXPECT_EQ(interval.low, 0);
+  EXPECT_EQ(interval.high, 0);
 }
 
 TEST(RatioInterval, BeginsAtZeroWhereTheVarianceMayBeNothing) {
