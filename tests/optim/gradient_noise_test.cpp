@@ -136,6 +136,16 @@ TEST(GradientNoise, DropsDifferencesWhenAnUpdateHasMinibatchesAgain) {
   EXPECT_NEAR(noise.variance(), without.variance(), 2e-3);  // it has faded a little more
 }
 
+TEST(GradientNoise, DifferencesFadeAsUpdatesDo) {
+  GradientNoise between(32, SingleMinibatch::difference), within(32);
+  for (const GradientFacts& facts : {GradientFacts{640, 2, 3, 2}, GradientFacts{64, 2, 9, 2}}) {
+    between.observe_difference(facts);
+    within.observe(facts);
+  }
+  EXPECT_EQ(between.variance(), within.variance());
+  EXPECT_EQ(between.square(), within.square());
+}
+
 TEST(GradientNoise, GoesOnFromTheScalarsOfDifferences) {
   GradientNoise unbroken(32, SingleMinibatch::difference), resumed = unbroken;
   unbroken.observe({64, 2, 3, 2});
@@ -198,12 +208,15 @@ TEST(GradientNoise, FirstObservationIsTakenWhole) {
 }
 
 TEST(GradientNoise, HoldsItsAveragesWhenThereIsNothingToCompare) {
-  GradientNoise noise(32);
+  GradientNoise noise(32, SingleMinibatch::difference);
   noise.observe(simple_facts);
   const double variance = noise.variance(), square = noise.square();
   noise.observe({32, 1, 9, 9});
   noise.observe({32, 0, 0, 0});
-  noise.observe({64, 2, std::numeric_limits<double>::infinity(), 2});
+  const double infinity = std::numeric_limits<double>::infinity();
+  noise.observe({64, 2, infinity, 2});
+  noise.observe({64, 2, 3, infinity});
+  noise.observe_difference({64, 2, infinity, 2});
   EXPECT_EQ(noise.variance(), variance);
   EXPECT_EQ(noise.square(), square);
 }
