@@ -2,8 +2,8 @@
 // ones are found as well as large ones. Squares and not their root, which the reference takes:
 // that has no derivative where a single point is met exactly. Errors beyond 20 % count linearly.
 //
-// Two weak terms decide what the data leave open: no overlap, and time that does not grow with the
-// ranks. The reference weighs them 1e-3 and 1e-2, beside which errors of a few per cent are
+// Two weak terms draw what the data leave open: to no overlap, and to time that does not grow with
+// the ranks. The reference weighs them 1e-3 and 1e-2, beside which errors of a few per cent are
 // nothing; here even errors of a tenth of a per cent outweigh them.
 #include "optim/performance_fit.hpp"
 

@@ -131,6 +131,8 @@ TEST(PerformanceFit, OnePointIsMetAndHalved) {
   EXPECT_NEAR(found.substep_base, 0.1, 1e-3);
   EXPECT_NEAR(found.substep_per_sample, 0.1 / 50, 1e-5);
   EXPECT_EQ(found.overlap, 1);
+  EXPECT_NEAR(found.within_host_base, smallest_seconds, 1e-15);
+  EXPECT_NEAR(found.between_hosts_base, 1.1 * smallest_seconds, 1e-15);
   EXPECT_NEAR(predict(found, only.work).update_seconds, 0.2, 1e-3);
   const PerformanceParameters again = *fit(Profile(100, only));  // says the same
   EXPECT_NEAR(again.substep_base, found.substep_base, 1e-12);
@@ -183,6 +185,26 @@ TEST(PerformanceFit, MoreThanTwoRanksNeverSeenCostNoMore) {
   EXPECT_NEAR(found.within_host_per_rank, smallest_seconds, 1e-15);
   EXPECT_LT(found.between_hosts_per_rank, 1.2 * smallest_seconds);
   EXPECT_GT(found.between_hosts_base, found.within_host_base);
+}
+
+TEST(PerformanceFit, MoreThanTwoRanksBetweenHostsAreTakenFromWithinOne) {
+  Profile profile = {measured(truth, {2, 2, 16, 1}), measured(truth, {2, 2, 64, 1})};
+  for (const std::size_t ranks : {2u, 4u}) profile.push_back(measured(truth, {1, ranks, 16, 1}));
+  const PerformanceParameters found = *fit(profile);
+  EXPECT_DOUBLE_EQ(found.between_hosts_per_rank, 1.1 * found.within_host_per_rank);
+  EXPECT_GT(found.within_host_per_rank, 1e-3);
+}
+
+// Two updates cannot tell how much of the exchange is hidden, nor what of it is for further ranks.
+TEST(PerformanceFit, WhatTheTimesLeaveOpenTendsToNoOverlapAndNoCostOfFurtherRanks) {
+  for (const std::size_t hosts : {1u, 2u}) {
+    const PerformanceParameters untold =
+        *fit(Profile{{{hosts, 4, 16, 1}, 0, 0.1, 5}, {{hosts, 4, 64, 1}, 0, 0.17, 5}});
+    EXPECT_LT(untold.overlap, 1.2);
+    const PerformanceParameters told =
+        *fit(Profile{{{hosts, 64, 16, 1}, 0.05, 0.1, 5}, {{hosts, 64, 64, 1}, 0.12, 0.17, 5}});
+    EXPECT_GT(hosts == 1 ? told.within_host_base : told.between_hosts_base, 0.01);
+  }
 }
 
 TEST(PerformanceFit, OneHostNeverSeenIsFree) {
