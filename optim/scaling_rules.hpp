@@ -17,11 +17,10 @@
 // that is the same number of updates. So w counts updates, up to 1, which is right for a batch that
 // changes within the warm-up too, and it is above 0 in the first one.
 //
-// LinearRuleMomentumOptimizer puts the
-// batch size inside the momentum buffer: after a jump of the batch an old gradient keeps the weight
-// of its own batch, where the linear rule gives the whole history the new one. None of the rules
-// limits the rate: above some S linear scaling diverges whatever the rule promises, and a warm-up
-// (learning_rate_schedule.hpp) is what its source adds to it.
+// LinearRuleMomentumOptimizer puts the batch size inside the momentum buffer: after a jump of the
+// batch an old gradient keeps the weight of its own batch, where the linear rule gives the whole
+// history the new one. None of the rules limits the rate: above some S linear scaling diverges
+// whatever the rule promises, and a warm-up (learning_rate_schedule.hpp) is what its source adds.
 #pragma once
 
 #include <memory>
