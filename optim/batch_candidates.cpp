@@ -65,8 +65,7 @@ struct Space {
 
 std::uint64_t largest_batch(const BatchLimits& limits, std::size_t ranks) {
   if (limits.max_batch_size) return *limits.max_batch_size;
-  const std::uint64_t of_ranks = limits.local_bounds->upper * ranks;
-  return limits.has_accumulation ? std::max(of_ranks, limits.initial_batch) : of_ranks;
+  return std::max(limits.local_bounds->upper * ranks, limits.initial_batch);
 }
 
 // Refuses limits between which there is no room on so many ranks.
@@ -151,13 +150,12 @@ std::vector<Configuration> of_changing_minibatch(const BatchLimits& limits, cons
       found.push_back(next);
     }
   };
-  const bool is_alone = space.ranks == 1 && limits.has_accumulation;
   const auto initial = static_cast<double>(limits.initial_batch);
   const std::vector<double> sizes =
       equal_ratios(static_cast<double>(space.smallest), static_cast<double>(space.largest));
   for (const double samples : sizes) {
     const bool may_be_single = limits.may_be_single_at_initial && samples <= initial + 1e-8;
-    add(samples, is_alone && !may_be_single ? 2 : 1);
+    add(samples, space.ranks == 1 && !may_be_single ? 2 : 1);
   }
   if (found.empty()) {
     for (const double samples : sizes) add(samples, 1);
@@ -171,7 +169,8 @@ std::vector<Configuration> of_changing_minibatch(const BatchLimits& limits, cons
 std::vector<Configuration> of_fixed_minibatch(const BatchLimits& limits, const Space& space) {
   const std::uint64_t size = space.lower;
   std::uint64_t fewest = ceil_ratio(space.smallest, size);
-  const std::uint64_t most = std::min(space.largest / size, space.most_substeps * space.ranks);
+  std::uint64_t most = space.largest / size;
+  if (!limits.has_accumulation) most = std::min(most, space.ranks);
   if (fewest > most) {
     refuse("no whole number of minibatches of " + std::to_string(size) + " lies between " +
            std::to_string(space.smallest) + " and " + std::to_string(space.largest) + " samples");

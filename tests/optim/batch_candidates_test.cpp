@@ -196,6 +196,12 @@ TEST(BatchCandidates, LocalBoundsNeedNotEncloseTheInitialBatch) {
   EXPECT_EQ(initial_configuration(limits, 4), (Configuration{100, 1, 400}));
 }
 
+TEST(BatchCandidates, LargestNumbersDoNotOverflow) {
+  constexpr std::uint64_t upper = 1'000'000'000, ranks = 1u << 28;
+  const BatchLimits limits{.local_bounds = LocalBounds{1, upper}, .fixed_minibatch = 1};
+  EXPECT_EQ(batch_candidates(limits, ranks).back().batch, upper * ranks);
+}
+
 void expect_refused(const BatchLimits& limits, std::size_t ranks, const std::string& sentence) {
   EXPECT_THAT([&] { batch_candidates(limits, ranks); },
               ThrowsMessage<std::invalid_argument>(sentence));
@@ -217,6 +223,10 @@ TEST(BatchCandidates, BoundsWithoutRoomAreRefusedInOneSentence) {
                  1,
                  "minibatches of at most 256 on 1 rank make at most 256 samples an update without "
                  "accumulation, below the initial batch, 512");
+  expect_refused(
+      {.initial_batch = 128, .local_bounds = LocalBounds{8, 16}, .has_accumulation = false}, 4,
+      "minibatches of at most 16 on 4 ranks make at most 64 samples an update without "
+      "accumulation, below the initial batch, 128");
   expect_refused({.initial_batch = 100, .max_batch_size = 100, .fixed_minibatch = 32}, 2,
                  "no whole number of minibatches of 32 lies between 100 and 100 samples");
 }
