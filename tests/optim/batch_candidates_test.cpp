@@ -20,14 +20,6 @@ using testing::ElementsAre;
 using testing::Not;
 using testing::ThrowsMessage;
 
-BatchLimits reference_limits(const json& search) {
-  return {.initial_batch = search["init_batch"],
-          .max_batch_size = search["max_batch"].get<std::uint64_t>(),
-          .local_bounds = LocalBounds{search["bounds"][0], search["bounds"][1]},
-          .has_accumulation = search["accumulation"],
-          .may_be_single_at_initial = true};
-}
-
 TEST(BatchCandidates, AreTheReferenceVectorsWhereThoseAreWithinTheMaximum) {
   int compared = 0;
   const json golden = goodput_vectors();
@@ -144,6 +136,14 @@ TEST(BatchCandidates, LastMinibatchIsShortWhereNoEqualShareIsWithinTheLimits) {
               ElementsAre(Configuration{8, 1, 50}));
 }
 
+// 49 steps from 4 to 4 * 3^7: every seventh is three times as much, of exponentials slightly more.
+TEST(BatchCandidates, ComeOutToTheSampleThoughRatiosAreRounded) {
+  const auto candidates = batch_candidates({.initial_batch = 4, .max_batch_size = 8748}, 4);
+  for (std::uint64_t minibatch = 1; minibatch <= 2187; minibatch *= 3) {
+    EXPECT_THAT(candidates, Contains(Configuration{minibatch, 1, 4 * minibatch}));
+  }
+}
+
 TEST(BatchCandidates, FixedMinibatchesAreWholeAndFewOnesAllTried) {
   const BatchLimits limits{.initial_batch = 64, .max_batch_size = 330, .fixed_minibatch = 32};
   std::vector<std::uint64_t> batches;
@@ -167,6 +167,8 @@ TEST(BatchCandidates, OneRankTakesTwoMinibatchesSoThatItsNoiseCanBeMeasured) {
   EXPECT_EQ(batch_candidates(limits, 1)[1].substeps, 2u);
   limits = {.initial_batch = 32, .max_batch_size = 320, .fixed_minibatch = 32};
   EXPECT_EQ(batch_candidates(limits, 1).front().batch, 64u);
+  limits.may_be_single_at_initial = true;
+  EXPECT_EQ(batch_candidates(limits, 1).front().batch, 32u);
 }
 
 // Two of at least 100 would be above the maximum: one is better than none.
@@ -200,6 +202,16 @@ TEST(BatchCandidates, LargestNumbersDoNotOverflow) {
   constexpr std::uint64_t upper = 1'000'000'000, ranks = 1u << 28;
   const BatchLimits limits{.local_bounds = LocalBounds{1, upper}, .fixed_minibatch = 1};
   EXPECT_EQ(batch_candidates(limits, ranks).back().batch, upper * ranks);
+}
+
+TEST(BatchCandidates, LimitsSayWhatIsWithinThem) {
+  BatchLimits limits{.initial_batch = 10, .max_batch_size = 100};
+  EXPECT_TRUE(is_within(limits, 2, {50, 1, 100}));
+  EXPECT_TRUE(is_within(limits, 2, {25, 2, 100}));
+  EXPECT_FALSE(is_within(limits, 2, {100, 1, 100}));  // the second rank would have none
+  EXPECT_FALSE(is_within(limits, 2, {0, 1, 100}));
+  limits.has_accumulation = false;
+  EXPECT_FALSE(is_within(limits, 2, {25, 2, 100}));
 }
 
 void expect_refused(const BatchLimits& limits, std::size_t ranks, const std::string& sentence) {

@@ -54,14 +54,6 @@ GoodputModel reference_model(const json& golden, const json& search) {
           {search["nodes"], search["replicas"], {}, false}};
 }
 
-BatchLimits reference_limits(const json& search) {
-  return {.initial_batch = search["init_batch"],
-          .max_batch_size = search["max_batch"].get<std::uint64_t>(),
-          .local_bounds = LocalBounds{search["bounds"][0], search["bounds"][1]},
-          .has_accumulation = search["accumulation"],
-          .may_be_single_at_initial = true};
-}
-
 TEST(Goodput, FollowsTheReferenceVectors) {
   const json golden = goodput_vectors();
   for (const json& search : golden["optimize"]) {
@@ -188,6 +180,17 @@ TEST(BestConfiguration, LeavesWhatIsNoLongerWithinTheLimits) {
         Configuration{16, 1, 64}}) {                                 // below the initial batch
     EXPECT_EQ(best_configuration(simple_model, simple_limits, outside).configuration, size);
   }
+}
+
+// Twice as many samples in the same time, each worth half.
+TEST(BestConfiguration, IsTheSmallerOfTwoThatAreAsGood) {
+  const GoodputModel model{{.substep_base = 0.1}, {0, 1}, 64, {1, 2, {}, false}};
+  const BatchLimits limits{.initial_batch = 64,
+                           .max_batch_size = 128,
+                           .fixed_minibatch = 64,
+                           .may_be_single_at_initial = true};
+  EXPECT_EQ(goodput(model, {64, 1, 64}), goodput(model, {64, 1, 128}));
+  EXPECT_EQ(best_configuration(model, limits).configuration.batch, 64u);
 }
 
 TEST(BestConfiguration, GrowsWithTheNoise) {

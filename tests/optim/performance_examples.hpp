@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "optim/batch_candidates.hpp"
 #include "optim/performance_model.hpp"
 
 namespace rubato::optim {
@@ -24,6 +25,15 @@ inline PerformanceParameters reference_parameters(const nlohmann::json& golden) 
   const nlohmann::json& p = golden["perf_params"];
   return {p["alpha_c"], p["beta_c"], p["alpha_n"], p["beta_n"],
           p["alpha_r"], p["beta_r"], p["gamma"]};
+}
+
+// Of one of the vectors' searches.
+inline BatchLimits reference_limits(const nlohmann::json& search) {
+  return {.initial_batch = search["init_batch"],
+          .max_batch_size = search["max_batch"].get<std::uint64_t>(),
+          .local_bounds = LocalBounds{search["bounds"][0], search["bounds"][1]},
+          .has_accumulation = search["accumulation"],
+          .may_be_single_at_initial = true};
 }
 
 class PerformanceExamples {
