@@ -165,7 +165,8 @@ class ElasticOptimizer {
       SubstepFacts facts;
       std::vector<float> gradient;
     };
-    std::vector<Kept> kept;
+    std::vector<Kept> kept;  // the first `kept_count` are of this update; their memory stays
+    std::size_t kept_count = 0;
   };
   double legw_warmup(const Position& position) const;
   void take_in(const SubstepFacts& facts);

@@ -39,7 +39,7 @@ ElasticOptimizer::StepOutcome ElasticOptimizer::step(const SubstepFacts& facts) 
   if (substeps_.substep == 0) {
     substeps_.sync->begin(substeps_.minibatch_counts[substeps_.update],
                           substeps_.batch_sizes[substeps_.update]);
-    substeps_.kept.clear();
+    substeps_.kept_count = 0;
   }
   if (facts.samples > 0) take_in(facts);
   if (++substeps_.substep < substeps_.substep_counts[substeps_.update]) return {};
@@ -49,7 +49,10 @@ ElasticOptimizer::StepOutcome ElasticOptimizer::step(const SubstepFacts& facts) 
 void ElasticOptimizer::take_in(const SubstepFacts& facts) {
   substeps_.sync->accumulate(facts, substeps_.gradient);
   if (substeps_.sync->kind() == SumKind::exact) {
-    substeps_.kept.push_back({facts, {substeps_.gradient.begin(), substeps_.gradient.end()}});
+    if (substeps_.kept_count == substeps_.kept.size()) substeps_.kept.emplace_back();
+    Substeps::Kept& kept = substeps_.kept[substeps_.kept_count++];
+    kept.facts = facts;
+    kept.gradient.assign(substeps_.gradient.begin(), substeps_.gradient.end());
   }
   std::fill(substeps_.gradient.begin(), substeps_.gradient.end(), 0.0F);
 }
@@ -76,7 +79,9 @@ UpdateSums ElasticOptimizer::sum_over_ranks(const Position& position) {
     sync.barrier();
     sync.begin(substeps_.minibatch_counts[substeps_.update],
                substeps_.batch_sizes[substeps_.update]);
-    for (const auto& kept : substeps_.kept) sync.accumulate(kept.facts, kept.gradient);
+    for (const Substeps::Kept& kept : std::span(substeps_.kept).first(substeps_.kept_count)) {
+      sync.accumulate(kept.facts, kept.gradient);
+    }
     sums = sync.sum(0, {}, use);
   }
   return sums;

@@ -8,23 +8,22 @@
 
 namespace rubato::optim {
 
-void require_value(bool is_valid, const std::string& what, double value,
-                   const std::string& expected) {
+void require_value(bool is_valid, std::string_view what, double value, std::string_view expected) {
   if (is_valid) return;
   std::ostringstream sentence;
   sentence << what << " is " << value << "; expected " << expected;
   throw std::invalid_argument(sentence.str());
 }
 
-void require_at_least_zero(const std::string& what, double value) {
+void require_at_least_zero(std::string_view what, double value) {
   require_value(std::isfinite(value) && value >= 0, what, value, "a finite number, 0 or more");
 }
 
-void require_above_zero(const std::string& what, double value) {
+void require_above_zero(std::string_view what, double value) {
   require_value(std::isfinite(value) && value > 0, what, value, "a finite number above 0");
 }
 
-void require_fraction(const std::string& what, double value) {
+void require_fraction(std::string_view what, double value) {
   require_value(value >= 0 && value < 1, what, value, "a number from 0 to below 1");
 }
 

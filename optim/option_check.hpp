@@ -1,21 +1,22 @@
 // The two things that can be wrong with an option of this folder, each with one sentence that names
-// it: a value outside its range and a name that nobody knows.
+// it: a value outside its range and a name that nobody knows. Every update is checked too, so what
+// is right costs no string.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rubato::optim {
 
 // Throws std::invalid_argument unless `is_valid`: "weight decay is -1; expected a finite number, 0
 // or more".
-void require_value(bool is_valid, const std::string& what, double value,
-                   const std::string& expected);
+void require_value(bool is_valid, std::string_view what, double value, std::string_view expected);
 
 // The common ranges. Neither lets a NaN or an infinity through.
-void require_at_least_zero(const std::string& what, double value);
-void require_above_zero(const std::string& what, double value);
-void require_fraction(const std::string& what, double value);  // [0, 1)
+void require_at_least_zero(std::string_view what, double value);
+void require_above_zero(std::string_view what, double value);
+void require_fraction(std::string_view what, double value);  // [0, 1)
 // What is added to a divisor: still above 0 as a T, the type of the parameters.
 template <class T>
 void require_epsilon(double value);
