@@ -128,9 +128,9 @@ void TrainStep::prepare_data(const data::PlannedUpdate& update,
 
 void TrainStep::request_mine(const data::PlannedUpdate& update,
                              const std::vector<std::size_t>& slots) {
-  std::vector<data::Minibatch> mine;
-  for (const std::size_t slot : slots) mine.push_back(update.minibatches[slot]);
-  loader_.request(mine);
+  requested_.clear();
+  for (const std::size_t slot : slots) requested_.push_back(update.minibatches[slot]);
+  loader_.request(requested_);
 }
 
 void TrainStep::run_substeps(const data::PlannedUpdate& update) {
