@@ -47,10 +47,10 @@ bool RankGradients::is_in_place(std::span<const float> gradient) const {
   return number_ != any_number && gradient.data() == place().data();
 }
 
-// The last ones stay, in the first places.
+// The last two stay, from the first place on: of an odd number only the last, because the one
+// before it is in the second place.
 bool RankGradients::stays(std::span<const float> gradient) const {
-  const std::size_t last = number_ % NodeGradients::places == 0 ? NodeGradients::places : 1;
-  return is_in_place(gradient) && taken_ + last >= number_ &&
+  return is_in_place(gradient) && taken_ + NodeGradients::places >= number_ &&
          taken_ % NodeGradients::places == parts_.gradients;
 }
 
