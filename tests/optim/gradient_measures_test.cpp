@@ -50,17 +50,21 @@ class GradientMeasuresTest : public ::testing::Test {
  protected:
   MeasureOptions all_options() const { return {true, &preconditioner, scales, kept}; }
 
+  // Under deal 0 gradients are computed elsewhere, under deal 1 in the sync's own places.
   Measured run_update(const Topology& topology, SumKind kind, AllreduceAlgorithm algorithm,
                       std::size_t minibatches, std::size_t deal) const {
     GradientSync sync(topology, testing::tensors(), parameter_elements, total_elements, kind,
                       algorithm);
     sync.measure(all_options());
+    const std::vector<std::size_t> mine = dealt(minibatches, deal, topology);
+    std::vector<float> elsewhere(total_elements);
     UpdateSums sums;
     do {
-      sync.begin(minibatches, samples_in(minibatches));
-      for (std::size_t slot = 0; slot < minibatches; ++slot) {
-        if ((slot * (deal + 1) + deal) % topology.all().size() != topology.all().rank()) continue;
-        sync.accumulate({slot, samples_of(slot), loss_of(slot), 0}, gradient_sum(slot));
+      sync.begin(minibatches, samples_in(minibatches), mine.size());
+      for (const std::size_t slot : mine) {
+        const std::span<float> place = deal == 1 ? sync.gradient() : elsewhere;
+        std::ranges::copy(gradient_sum(slot), place.begin());
+        sync.accumulate({slot, samples_of(slot), loss_of(slot), 0}, place);
       }
       sums = sync.sum();
       sync.barrier();

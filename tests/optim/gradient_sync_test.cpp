@@ -47,11 +47,7 @@ void accumulate_in_parts(GradientSync& sync, std::span<const float> gradient,
 // one.
 Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t minibatches,
                    std::size_t deal, float magnitude = 1) {
-  std::vector<std::size_t> mine;
-  for (std::size_t slot = 0; slot < minibatches; ++slot) {
-    const std::size_t rank = (slot * (deal + 1) + deal) % topology.all().size();
-    if (rank == topology.all().rank()) mine.push_back(slot);
-  }
+  const std::vector<std::size_t> mine = dealt(minibatches, deal, topology);
   std::vector<float> elsewhere(total_elements);
   Outcome outcome;
   do {

@@ -30,6 +30,17 @@ inline std::size_t samples_in(std::size_t minibatches) {
   return samples;
 }
 
+// The minibatches of this rank, dealt to the ranks in a way that depends on `deal`.
+inline std::vector<std::size_t> dealt(std::size_t minibatches, std::size_t deal,
+                                      const collectives::Topology& topology) {
+  std::vector<std::size_t> mine;
+  for (std::size_t slot = 0; slot < minibatches; ++slot) {
+    const std::size_t rank = (slot * (deal + 1) + deal) % topology.all().size();
+    if (rank == topology.all().rank()) mine.push_back(slot);
+  }
+  return mine;
+}
+
 // The gradient sum of minibatch `slot`, padding zero.
 inline std::vector<float> gradient_sum(std::size_t slot, float magnitude = 1) {
   std::vector<float> gradient(total_elements, 0.0F);
