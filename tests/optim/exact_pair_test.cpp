@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -12,13 +13,14 @@
 namespace rubato::optim {
 namespace {
 
-// Squares of a tensor of `size` elements below 2^E, some of them far below.
-std::vector<double> squares(std::int32_t exponent, std::size_t size, std::size_t count) {
+// Squares of a tensor of `size` elements below 2^E, some below it by up to `spread` powers of two.
+std::vector<double> squares(std::int32_t exponent, std::size_t size, std::size_t count,
+                            unsigned spread = 20) {
   std::mt19937_64 random(count);
   std::vector<double> values;
   for (std::size_t i = 0; i < count; ++i) {
     const double fraction = static_cast<double>(random() >> 11) * 0x1p-53;
-    const int below = static_cast<int>(random() % 20);
+    const int below = static_cast<int>(random() % spread);
     values.push_back(std::ldexp(fraction * static_cast<double>(size), 2 * exponent - below));
   }
   return values;
@@ -30,21 +32,34 @@ ExactPair sum_of(const std::vector<double>& values, const PairUnits& units) {
   return sum;
 }
 
+void expect_same_bits_in_any_order(std::vector<double> values, const PairUnits& units) {
+  const ExactPair reference = sum_of(values, units);
+  std::mt19937_64 random(1);
+  for (int shuffle = 0; shuffle < 20; ++shuffle) {
+    std::shuffle(values.begin(), values.end(), random);
+    const auto cut = values.begin() + static_cast<std::ptrdiff_t>(random() % values.size());
+    const ExactPair first = sum_of({values.begin(), cut}, units);
+    const ExactPair second = sum_of({cut, values.end()}, units);
+    EXPECT_EQ(first.high + second.high, reference.high);
+    EXPECT_EQ(first.low + second.low, reference.low);
+  }
+}
+
 TEST(ExactPair, HasTheSameBitsInAnyOrderAndGrouping) {
   for (const std::int32_t exponent : {-126, -20, 0, 3, 120}) {
     for (const std::size_t size : {1UL, 10UL, 1000000UL}) {
-      std::vector<double> values = squares(exponent, size, 100);
-      const PairUnits units(exponent, size, values.size());
-      const ExactPair reference = sum_of(values, units);
-      std::mt19937_64 random(1);
-      for (int shuffle = 0; shuffle < 20; ++shuffle) {
-        std::shuffle(values.begin(), values.end(), random);
-        const auto cut = values.begin() + static_cast<std::ptrdiff_t>(random() % values.size());
-        const ExactPair first = sum_of({values.begin(), cut}, units);
-        const ExactPair second = sum_of({cut, values.end()}, units);
-        EXPECT_EQ(first.high + second.high, reference.high);
-        EXPECT_EQ(first.low + second.low, reference.low);
-      }
+      expect_same_bits_in_any_order(squares(exponent, size, 100), {exponent, size, 100});
+    }
+  }
+}
+
+// As large as an update may be whose sum stands: |g| just below 2^(E+17) / m in all elements.
+TEST(ExactPair, HasTheSameBitsUpToTheLargestThatMayBe) {
+  for (const std::size_t minibatches : {2UL, 3UL, 4UL, 16UL, 1024UL}) {
+    const auto exponent = 17 - static_cast<std::int32_t>(std::bit_width(minibatches - 1));
+    for (const std::size_t size : {1UL, 3UL, 1000000UL}) {
+      expect_same_bits_in_any_order(squares(exponent, size, minibatches, 2),
+                                    {0, size, minibatches});
     }
   }
 }
@@ -59,7 +74,6 @@ TEST(ExactPair, LosesNothingThatShows) {
   }
 }
 
-// As large as an update may be whose sum stands: |g| just below 2^(E+17) / m in all elements.
 TEST(ExactPair, HoldsTheLargestThatMayBe) {
   constexpr std::size_t size = 3, minibatches = 8;
   const double largest = std::ldexp(1 - 0x1p-20, 17 - 3);
