@@ -256,6 +256,7 @@ TEST(ElasticOptimizer, GoesOnFromItsScalars) {
   const auto resumed = make_elastic("adascale");
   resumed->restore_scalars(unbroken->scalars());
   EXPECT_EQ(resumed->inner().scalars()[0].value, 1);
+  EXPECT_EQ(resumed->scale(), 4);
   const GradientFacts next = {96, 3, 2.5, 2.25};
   EXPECT_EQ(resumed->decide(next, {}).rate.learning_rate,
             unbroken->decide(next, {}).rate.learning_rate);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ namespace {
 
 using namespace testing;
 
-// Two updates, of five minibatches and of one: with more than one rank some are idle in the second.
-const std::vector<std::size_t> minibatch_counts{5, 1};
+// Of five minibatches and of one: with more than one rank some are idle then. The third update
+// shows what the second has left of the momentum.
+const std::vector<std::size_t> minibatch_counts{5, 1, 1};
 
 ScheduleOptions constant_rate() {
   ScheduleOptions options;
@@ -93,11 +95,13 @@ TEST(ElasticStep, HasTheSameBitsForAnyNumberOfRanks) {
   const auto world = collectives::Communicator::world();
   const auto self = world.split(static_cast<int>(world.rank()), 0);
   const Epoch alone = run_epoch(collectives::Topology(self));
-  const Epoch together = run_epoch(collectives::Topology(world));
-  EXPECT_EQ(together.parameters, alone.parameters);
+  for (const std::size_t ranks_per_node : {1UL, 2UL, 5UL}) {
+    const Epoch together = run_epoch(collectives::Topology(world, ranks_per_node));
+    EXPECT_EQ(together.parameters, alone.parameters) << ranks_per_node << " ranks a node";
+  }
   EXPECT_NE(std::count(alone.parameters.begin(), alone.parameters.end(), 0.0F),
             static_cast<std::ptrdiff_t>(total_elements));
-  EXPECT_EQ(alone.letters, "AAAAUU");
+  EXPECT_EQ(alone.letters, "AAAAUUU");
 }
 
 TEST(ElasticStep, SaysWhetherItAccumulatedOrUpdated) {
@@ -105,85 +109,128 @@ TEST(ElasticStep, SaysWhetherItAccumulatedOrUpdated) {
   const Epoch run = run_epoch(collectives::Topology(world));
   const std::size_t mine =
       std::max<std::size_t>(1, (5 + world.size() - 1 - world.rank()) / world.size());
-  EXPECT_EQ(run.letters, std::string(mine - 1, 'A') + "UU");
+  EXPECT_EQ(run.letters, std::string(mine - 1, 'A') + "UUU");
 }
 
-// Three epochs of three updates with all that can be measured: parameters, the optimizer's buffers
-// and scalars after them.
-struct Measured {
-  std::vector<float> memory;
-  std::vector<double> scalars;
-};
+// Everything that can be measured, over four epochs of three updates: of one minibatch, of five, of
+// one. Each epoch ends with a gradient that is kept for the next one's first. The third one leaves
+// the units of the sum, so that its first update is summed again.
+class MeasuringProgram {
+ public:
+  explicit MeasuringProgram(const collectives::Topology& topology)
+      : topology_(topology),
+        optimizer_(make_optimizer()),
+        buffers_(optimizer_->state_names().size()),
+        memory_(topology, topology.node().rank() == 0 ? elements() * sizeof(float) : 0) {
+    attach();
+  }
 
-Measured run_measuring(const collectives::Topology& topology) {
-  ElasticOptions options{.reference_batch = 8, .clip_norm = 0.25};
-  options.single_minibatch = SingleMinibatch::difference;
-  options.tensors = {"first.weight", "first.bias"};
-  const auto optimizer =
-      make_elastic_optimizer("adamscale", make_optimizer<float>({.name = "adam"}),
-                             LearningRateSchedule(constant_rate()), options);
-  const std::size_t buffers = optimizer->state_names().size();
-  const collectives::NodeMemory memory(
-      topology, topology.node().rank() == 0
-                    ? (total_elements + buffers * parameter_elements) * sizeof(float)
-                    : 0);
-  const std::span<float> all = memory.region_as<float>(0);
-  SharedState state{all.first(total_elements), {}};
-  for (std::size_t i = 0; i < buffers; ++i) {
-    state.optimizer_state.push_back(
-        all.subspan(total_elements + i * parameter_elements, parameter_elements));
-  }
-  GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
-                    collectives::AllreduceAlgorithm::automatic);
-  std::vector<float> gradient(total_elements);
-  optimizer->attach(sync, state, gradient, 100);
-  const std::vector<std::size_t> counts{5, 1, 1};
-  const std::vector<std::uint64_t> batches{samples_in(5), samples_in(1), samples_in(1)};
-  const std::size_t rank = topology.all().rank(), ranks = topology.all().size();
-  std::vector<std::size_t> substeps;
-  for (const std::size_t count : counts) {
-    substeps.push_back(std::max<std::size_t>(1, (count + ranks - 1 - rank) / ranks));
-  }
-  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
-    optimizer->set_epoch(epoch, batches, counts, substeps);
+  void run_epoch(std::uint64_t epoch) {
+    const std::vector<std::size_t> counts{1, 5, 1};
+    const std::vector<std::uint64_t> batches{samples_in(1), samples_in(5), samples_in(1)};
+    const std::size_t rank = topology_.all().rank(), ranks = topology_.all().size();
+    std::vector<std::size_t> substeps;
     for (const std::size_t count : counts) {
+      substeps.push_back(std::max<std::size_t>(1, (count + ranks - 1 - rank) / ranks));
+    }
+    optimizer_->set_epoch(epoch, batches, counts, substeps);
+    for (std::size_t update = 0; update < counts.size(); ++update) {
       std::size_t slot = rank;
       do {
-        const bool is_idle = slot >= count;
-        const std::vector<float> sum = gradient_sum(is_idle ? 0 : slot + epoch);
-        if (!is_idle) std::ranges::copy(sum, gradient.begin());
-        optimizer->step(is_idle ? SubstepFacts{}
-                                : SubstepFacts{slot, samples_of(slot), loss_of(slot), 0});
+        const bool is_idle = slot >= counts[update];
+        if (!is_idle) std::ranges::copy(gradient(epoch, update, slot), gradient_.begin());
+        optimizer_->step(is_idle ? SubstepFacts{}
+                                 : SubstepFacts{slot, samples_of(slot), loss_of(slot), 0});
         slot += ranks;
-      } while (slot < count);
+      } while (slot < counts[update]);
     }
   }
-  Measured measured;
-  measured.memory.assign(all.begin(), all.end());
-  for (const NamedScalar& scalar : optimizer->scalars()) measured.scalars.push_back(scalar.value);
-  topology.all().barrier();
-  return measured;
-}
 
-TEST(ElasticStep, MeasuresTheSameBitsForAnyNumberOfRanks) {
+  // As after a checkpoint: all but the memory is new.
+  void restart() {
+    const std::vector<NamedScalar> scalars = optimizer_->scalars();
+    const std::vector<std::int32_t> exponents = sync_->units().exponents();
+    optimizer_ = make_optimizer();
+    optimizer_->restore_scalars(scalars);
+    attach();
+    sync_->units().restore(exponents);
+  }
+
+  static std::vector<float> gradient(std::uint64_t epoch, std::size_t update, std::size_t slot) {
+    return gradient_sum(slot + 5 * (3 * epoch + update), epoch == 2 ? 1e6F : 1.0F);
+  }
+  std::vector<float> memory() const {
+    const std::span<const float> all = memory_.region_as<float>(0).first(elements());
+    return {all.begin(), all.end()};
+  }
+  std::vector<double> scalars() const {
+    std::vector<double> values;
+    for (const NamedScalar& scalar : optimizer_->scalars()) values.push_back(scalar.value);
+    return values;
+  }
+
+ private:
+  static std::unique_ptr<ElasticOptimizer> make_optimizer() {
+    ElasticOptions options{.reference_batch = 8, .clip_norm = 0.25};
+    options.single_minibatch = SingleMinibatch::difference;
+    options.tensors = {"first.weight", "first.bias"};
+    return make_elastic_optimizer("adamscale", optim::make_optimizer<float>({.name = "adam"}),
+                                  LearningRateSchedule(constant_rate()), options);
+  }
+
+  std::size_t elements() const { return total_elements + buffers_ * parameter_elements; }
+
+  void attach() {
+    const std::span<float> all = memory_.region_as<float>(0);
+    SharedState state{all.first(total_elements), {}};
+    for (std::size_t i = 0; i < buffers_; ++i) {
+      state.optimizer_state.push_back(
+          all.subspan(total_elements + i * parameter_elements, parameter_elements));
+    }
+    sync_ =
+        std::make_unique<GradientSync>(topology_, tensors(), parameter_elements, total_elements,
+                                       SumKind::exact, collectives::AllreduceAlgorithm::automatic);
+    optimizer_->attach(*sync_, state, gradient_, 100);
+  }
+
+  const collectives::Topology& topology_;
+  std::unique_ptr<ElasticOptimizer> optimizer_;
+  std::size_t buffers_;
+  collectives::NodeMemory memory_;
+  std::unique_ptr<GradientSync> sync_;
+  std::vector<float> gradient_ = std::vector<float>(total_elements);
+};
+
+TEST(ElasticStep, MeasuresTheSameBitsForAnyNumberOfRanksAndAfterARestart) {
   const auto world = collectives::Communicator::world();
   const auto self = world.split(static_cast<int>(world.rank()), 0);
-  const Measured alone = run_measuring(collectives::Topology(self));
-  const Measured together = run_measuring(collectives::Topology(world));
-  EXPECT_EQ(together.memory, alone.memory);
-  EXPECT_EQ(together.scalars, alone.scalars);
-  EXPECT_GT(alone.scalars[0], 9);  // gains above 1: adam's metric was measured
-  // The buffer behind parameters, first and second averages: the mean gradient of the update
-  // before the last, that of minibatch 0 in the third epoch.
-  const std::vector<float> sum = gradient_sum(2);
-  const auto* const kept = alone.memory.data() + total_elements + 2 * parameter_elements;
+  const collectives::Topology one_rank(self), all_ranks(world);
+  MeasuringProgram alone(one_rank), together(all_ranks), restarted(all_ranks);
+  for (std::uint64_t epoch = 0; epoch < 4; ++epoch) {
+    for (MeasuringProgram* const program : {&alone, &together, &restarted}) {
+      if (program == &restarted && epoch > 0) program->restart();
+      program->run_epoch(epoch);
+      world.barrier();
+    }
+    EXPECT_EQ(together.memory(), alone.memory());
+    EXPECT_EQ(together.scalars(), alone.scalars());
+    EXPECT_EQ(restarted.memory(), alone.memory());
+    EXPECT_EQ(restarted.scalars(), alone.scalars());
+    world.barrier();
+  }
+  EXPECT_GT(alone.scalars()[0], 12);  // gains above 1: adam's metric was measured
+  // The buffer behind parameters, first and second averages: the last update's mean gradient.
+  const std::vector<float> kept = alone.memory();
+  const std::vector<float> last = MeasuringProgram::gradient(3, 2, 0);
   for (std::size_t i = 0; i < parameter_elements; ++i) {
-    ASSERT_NEAR(kept[i], sum[i] / static_cast<float>(samples_of(0)), 1e-5) << "element " << i;
+    ASSERT_NEAR(kept[total_elements + 2 * parameter_elements + i],
+                last[i] / static_cast<float>(samples_of(0)), 1e-5)
+        << "element " << i;
   }
 }
 
-// Under carry an epoch's first update may begin in the middle of its samples; the schedule knows.
-TEST(ElasticStep, CountsTheEpochFromWhereItsFirstUpdateBegins) {
+// Under carry an epoch's first update may begin in the middle of its samples.
+TEST(ElasticStep, TellsTheScheduleWhereItIs) {
   const auto world = collectives::Communicator::world();
   const collectives::Topology topology(world);
   const collectives::NodeMemory memory(
@@ -191,22 +238,26 @@ TEST(ElasticStep, CountsTheEpochFromWhereItsFirstUpdateBegins) {
   GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
                     collectives::AllreduceAlgorithm::automatic);
   std::vector<float> gradient(total_elements);
-  ScheduleOptions schedule = constant_rate();
-  schedule.name = "step";
-  schedule.step_size = 0.5;
-  schedule.gamma = 0.25;
+  Position told;
   ConstantOptimizer optimizer(make_optimizer<float>({.name = "sgd"}),
-                              LearningRateSchedule(schedule), {.reference_batch = 8});
-  optimizer.attach(sync, {memory.region_as<float>(0).first(total_elements), {}}, gradient, 100);
-  const std::vector<std::uint64_t> batches{8};
-  const std::vector<std::size_t> one{1};
-  for (const std::uint64_t position : {0U, 60U}) {
-    optimizer.set_epoch(0, batches, one, one, position);
-    SubstepFacts facts;
-    if (world.rank() == 0) facts = {0, 8, 0, 0};
-    const auto outcome = optimizer.step(facts);
-    EXPECT_DOUBLE_EQ(outcome.decision.schedule_rate, position < 50 ? 0.1 : 0.025);
+                              LearningRateSchedule::of([&](const Position& position) {
+                                told = position;
+                                return 0.1;
+                              }),
+                              {.reference_batch = 8});
+  optimizer.attach(sync, {memory.region_as<float>(0).first(total_elements), {}}, gradient, 128);
+  const std::vector<std::uint64_t> batches{8, 16};
+  const std::vector<std::size_t> ones{1, 1};
+  std::vector<std::array<double, 4>> positions;
+  for (const std::uint64_t epoch : {0U, 1U}) {
+    optimizer.set_epoch(epoch, batches, ones, ones, epoch == 0 ? 0 : 64);
+    for (const std::size_t samples : batches) {
+      optimizer.step(world.rank() == 0 ? SubstepFacts{0, samples, 0, 0} : SubstepFacts{});
+      positions.push_back({told.update, told.sample, told.epoch, told.progress});
+    }
   }
+  EXPECT_EQ(positions, (std::vector<std::array<double, 4>>{
+                           {0, 0, 0, 0}, {1, 8, 0.0625, 1}, {2, 24, 1.5, 2}, {3, 32, 1.5625, 3}}));
 }
 
 TEST(ElasticStep, BeforeItsPreparationsIsALogicError) {
