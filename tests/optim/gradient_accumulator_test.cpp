@@ -18,11 +18,6 @@ namespace {
 
 using namespace testing;
 
-std::size_t tensor_of(std::size_t element) {
-  if (element >= parameter_elements) return 2;
-  return element < tensors()[1].begin ? 0 : 1;
-}
-
 // Ready to add, on top of what an earlier update left.
 template <class Sum>
 struct Summing {

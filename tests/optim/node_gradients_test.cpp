@@ -51,8 +51,7 @@ class NodeGradientsOf : public ::testing::Test {
     if constexpr (std::is_same_v<T, float>) {
       return value;
     } else {
-      const std::size_t tensor = i < 5008 ? 0 : (i < parameter_elements ? 1 : 2);
-      const double constant = units.rounding_constant(tensor);
+      const double constant = units.rounding_constant(tensor_of(i));
       return (static_cast<double>(value) + constant) - constant;
     }
   }

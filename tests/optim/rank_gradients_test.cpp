@@ -60,8 +60,7 @@ class RankGradientsTest : public ::testing::TestWithParam<Computed> {
     for (std::size_t i = 0; i < number; ++i) {
       const std::vector<float> gradient = gradient_sum(first_gradient() + i);
       for (std::size_t element = 0; element < total_elements; ++element) {
-        const std::size_t tensor = element < 5008 ? 0 : (element < parameter_elements ? 1 : 2);
-        const double constant = units.rounding_constant(tensor);
+        const double constant = units.rounding_constant(tensor_of(element));
         expected[element] += (static_cast<double>(gradient[element]) + constant) - constant;
       }
     }

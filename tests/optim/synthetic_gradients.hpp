@@ -20,6 +20,12 @@ inline std::vector<TensorRange> tensors() {
           {"norm.running_mean", parameter_elements, 4090, false, 0.1}};
 }
 
+// To which of them an element belongs, with the padding behind it.
+inline std::size_t tensor_of(std::size_t element) {
+  if (element >= parameter_elements) return 2;
+  return element < 5008 ? 0 : 1;
+}
+
 // Samples of minibatch `slot`: uneven, 4 ... 10.
 inline std::size_t samples_of(std::size_t slot) { return 4 + slot * 3 % 7; }
 
