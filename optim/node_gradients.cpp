@@ -70,10 +70,11 @@ struct Squares {
 
 using InPlace = std::array<const float*, NodeGradients::most_in_registers>;
 
-// mean = (a + b + ...) * factor of the first `count` gradients, and what its squares are added to.
+// mean = (a + b + ...) * factor of the first `count` gradients, one of which it may overwrite, and
+// what its squares are added to.
 template <std::size_t count, class T>
 Squares take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t size, double constant,
-                     T factor, float* __restrict mean, Squares squares) {
+                     T factor, float* mean, Squares squares) {
   const auto at = [&](std::size_t which) { return gradients[which % count] + begin; };
   const float* const a = at(0);
   const float* const b = at(1);
@@ -93,8 +94,10 @@ Squares take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t si
     if constexpr (count > 1) __builtin_prefetch(b + i + prefetch_floats);
     if constexpr (count > 2) __builtin_prefetch(c + i + prefetch_floats);
     if constexpr (count > 3) __builtin_prefetch(d + i + prefetch_floats);
-    take_mean_of_lanes(sum_at(i), factor, mean + i, low);
-    take_mean_of_lanes(sum_at(i + lane_group), factor, mean + i + lane_group, high);
+    const Addends<T> low_sum = sum_at(i);
+    const Addends<T> high_sum = sum_at(i + lane_group);
+    take_mean_of_lanes(low_sum, factor, mean + i, low);
+    take_mean_of_lanes(high_sum, factor, mean + i + lane_group, high);
   }
   return {low, high};
 }
