@@ -78,28 +78,33 @@ bool AdaptiveBatch::is_decision_due(const data::PlannedUpdate& update) {
   return update.ends_epoch || (done >= first_decision && (done & (done - 1)) == 0);
 }
 
+// At the initial batch, of averages at the optimizer's reference batch.
+optim::NoiseLevel AdaptiveBatch::level(double variance, double square) const {
+  return {variance * noise_factor_, square};
+}
+
 void AdaptiveBatch::observe(const data::PlannedUpdate& update, StepReport& report) {
-  noise_ = {report.gradient_variance * noise_factor_, report.gradient_square};
-  noise_scale_ = report.noise_scale;
   const auto batch = static_cast<double>(update.batch_size);
   report.predicted_goodput = predicted_goodput_;
-  report.goodput = batch / report.seconds *
-                   optim::statistical_efficiency(
-                       noise_, static_cast<double>(advisor_.limits().initial_batch), batch);
+  report.goodput =
+      batch / report.seconds *
+      optim::statistical_efficiency(level(report.gradient_variance, report.gradient_square),
+                                    static_cast<double>(advisor_.limits().initial_batch), batch);
   seconds_since_ += report.seconds;
   const bool tells = !skips_next_ && !report.was_repeated && report.skipped.empty();
   skips_next_ = false;
   if (tells) advisor_.observe(update, current_, report.rank_times, report.seconds);
 }
 
-bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64_t> room) {
+bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64_t> room,
+                           const optim::GradientNoise& noise) {
   skips_next_ = true;
   report_.reset();
   std::string line;
   const bool is_worth_it = needs_decision() || seconds_since_ * budget_ >= decision_seconds_;
   if (topology_.all().rank() == 0 && is_worth_it) {
     const Clock::time_point start = Clock::now();
-    line = consider(cursor, room);
+    line = consider(cursor, room, noise);
     decision_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
     seconds_since_ = 0;
     if (report_) report_->seconds = decision_seconds_;
@@ -113,8 +118,9 @@ bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64
 }
 
 // The line to be added to the decisions, or none.
-std::string AdaptiveBatch::consider(const data::Cursor& cursor, std::optional<std::uint64_t> room) {
-  const auto advice = advisor_.advise(noise_, current_);
+std::string AdaptiveBatch::consider(const data::Cursor& cursor, std::optional<std::uint64_t> room,
+                                    const optim::GradientNoise& noise) {
+  const auto advice = advisor_.advise(level(noise.variance(), noise.square()), current_);
   const bool may_stay = optim::is_within(advisor_.limits(), topology_.all().size(), current_);
   if (!advice && may_stay) return {};
   BatchDecision decision{
@@ -125,7 +131,7 @@ std::string AdaptiveBatch::consider(const data::Cursor& cursor, std::optional<st
       .ranks = topology_.all().size(),
       .predicted_goodput = advice ? advice->choice.goodput : 0,
       .current_goodput = advice ? advice->current_goodput : 0,
-      .noise_scale = noise_scale_,
+      .noise_scale = noise.noise_scale(),
       .reason = must_decide_because_};
   const bool changes = !(decision.configuration == current_);
   const bool fits = !room || decision.configuration.batch <= *room;

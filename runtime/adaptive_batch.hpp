@@ -14,6 +14,7 @@
 
 #include "collectives/topology.hpp"
 #include "data/trace_plan.hpp"
+#include "optim/gradient_noise.hpp"
 #include "runtime/batch_advisor.hpp"
 #include "runtime/batch_decisions.hpp"
 #include "runtime/checkpoint.hpp"
@@ -39,9 +40,10 @@ class AdaptiveBatch {
   // Takes in an update that was run, and adds to its report what it was worth.
   void observe(const data::PlannedUpdate& update, StepReport& report);
 
-  // Collective. Considers the batch size from the cursor on, by the update last observed. Under
-  // drop `room` is what the epoch has left. Whether trace() has one more row now.
-  bool decide(const data::Cursor& cursor, std::optional<std::uint64_t> room);
+  // Collective. Considers the batch size from the cursor on; `noise`: the optimizer's, by now.
+  // Under drop `room` is what the epoch has left. Whether trace() has one more row now.
+  bool decide(const data::Cursor& cursor, std::optional<std::uint64_t> room,
+              const optim::GradientNoise& noise);
   // What rank 0 considered in the last decide(), if anything.
   std::optional<DecisionReport> take_report();
 
@@ -52,7 +54,9 @@ class AdaptiveBatch {
   bool needs_decision() const noexcept { return !must_decide_because_.empty(); }
 
  private:
-  std::string consider(const data::Cursor& cursor, std::optional<std::uint64_t> room);
+  optim::NoiseLevel level(double variance, double square) const;
+  std::string consider(const data::Cursor& cursor, std::optional<std::uint64_t> room,
+                       const optim::GradientNoise& noise);
   void follow_trace();
 
   const collectives::Topology& topology_;
@@ -61,8 +65,6 @@ class AdaptiveBatch {
   BatchAdvisor advisor_;
   BatchDecisions decisions_;
   optim::Configuration current_;
-  optim::NoiseLevel noise_;
-  double noise_scale_ = 0;
   double predicted_goodput_ = 0;
   double seconds_since_ = 0;     // that updates took since something was considered
   double decision_seconds_ = 0;  // that it took

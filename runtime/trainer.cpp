@@ -218,7 +218,8 @@ RunEnd Trainer::train(RunOutput& output) {
 void Trainer::decide(RunOutput& output, bool is_within_epoch) {
   const bool is_limited = is_within_epoch && options_.epoch_end == data::EpochEnd::drop;
   const std::uint64_t room = plan_->epoch_samples() - cursor_.position;
-  if (adaptive_->decide(cursor_, is_limited ? std::optional(room) : std::nullopt)) {
+  if (adaptive_->decide(cursor_, is_limited ? std::optional(room) : std::nullopt,
+                        optimizer_->noise())) {
     plan_.emplace(adaptive_->trace(), plan_->options());
   }
   if (const auto report = adaptive_->take_report()) output.decision(*report);

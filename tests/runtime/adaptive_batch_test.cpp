@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "data/errors.hpp"
 #include "tests/runtime/resumed_run.hpp"
@@ -67,6 +68,14 @@ class AdaptiveBatchTest : public testing::ResumedRunTest {
     }
   }
 
+  class Listener final : public RunLog {
+   public:
+    void update(const StepReport& report) override { updates.push_back(report); }
+    void decision(const DecisionReport& report) override { decisions.push_back(report); }
+    std::vector<StepReport> updates;
+    std::vector<DecisionReport> decisions;
+  };
+
   void clear() {
     world.barrier();
     if (world.rank() == 0) fs::remove_all(directory / "run");
@@ -116,6 +125,18 @@ TEST_F(AdaptiveBatchTest, GoesOnOnOtherRanksAndIsStillRepeatedByItsDecisions) {
   }
 }
 
+// Rank 0 chooses by what the optimizer knew on the ranks before.
+TEST_F(AdaptiveBatchTest, GoesOnOnOtherRanksWithTheNoiseThatWasMeasured) {
+  if (world.size() == 1) return;
+  go_on(adaptive_run(), 1, 40);
+  Listener listener;
+  go_on(adaptive_run(), world.size(), 41, {&listener});
+  if (world.rank() != 0) return;
+  ASSERT_FALSE(listener.decisions.empty());
+  EXPECT_EQ(listener.decisions[0].decision.update, 40U);
+  EXPECT_GT(listener.decisions[0].decision.noise_scale, 0);
+}
+
 // What was decided after the checkpoint is forgotten, and what was decided before is kept.
 TEST_F(AdaptiveBatchTest, GoesOnFromAnEarlierCheckpoint) {
   RunOptions options = adaptive_run();
@@ -137,16 +158,6 @@ TEST_F(AdaptiveBatchTest, GoesOnFromAnEarlierCheckpoint) {
 }
 
 TEST_F(AdaptiveBatchTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
-  class Listener final : public RunLog {
-   public:
-    void update(const StepReport& report) override { updates.push_back(report); }
-    void decision(const DecisionReport& report) override {
-      decisions.push_back(report);
-      EXPECT_EQ(report.decision.update, updates.back().update);
-    }
-    std::vector<StepReport> updates;
-    std::vector<DecisionReport> decisions;
-  };
   Listener listener;
   Trainer trainer(world, adaptive_run(), testing::explain);
   trainer.run({&listener});
@@ -163,16 +174,21 @@ TEST_F(AdaptiveBatchTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
   EXPECT_EQ(listener.updates.back().minibatch, last.decision.configuration.minibatch);
 }
 
-// Updates of which larger batches would be much better.
-void observe_noisy_updates(AdaptiveBatch& adaptive, std::size_t ranks) {
+// All noise and no gradient: the larger a batch, the better.
+optim::GradientNoise all_noise() {
+  optim::GradientNoise noise(16);
+  noise.observe({.batch_size = 16, .minibatches = 2, .weighted_square = 1e6, .mean_square = 1e-6});
+  return noise;
+}
+
+void observe_updates(AdaptiveBatch& adaptive, std::size_t ranks) {
   const data::TraceRow row = adaptive.trace().row(0);
   data::PlannedUpdate update;
   update.batch_size = row.batch_size;
   update.minibatch = row.minibatch;
   update.minibatches.resize((row.batch_size + row.minibatch - 1) / row.minibatch);
   StepReport report;
-  report.gradient_variance = 1e6;
-  report.gradient_square = 1e-6;
+  report.gradient_variance = 1;
   report.seconds = 0.1;
   report.rank_times.assign(ranks, {0.05, 0.05, 1});
   for (int i = 0; i < 10; ++i) adaptive.observe(update, report);
@@ -183,13 +199,14 @@ TEST_F(AdaptiveBatchTest, ABatchThatDoesNotFitIntoTheEpochWaitsForItsEnd) {
   const collectives::Topology topology(world);
   const RunOptions options = adaptive_run();
   AdaptiveBatch adaptive(options, options.adaptive->limits, topology, 16);
-  observe_noisy_updates(adaptive, world.size());
+  observe_updates(adaptive, world.size());
   const data::Cursor cursor{.update = 32, .row = 32, .epoch = 1, .position = 500};
-  EXPECT_FALSE(adaptive.decide(cursor, 40));
+  EXPECT_FALSE(adaptive.decide(cursor, 40, all_noise()));
   EXPECT_EQ(adaptive.trace().rows(), 1U);
-  EXPECT_FALSE(adaptive.decide(cursor, 1000));  // no time has passed that a decision may cost
-  observe_noisy_updates(adaptive, world.size());
-  ASSERT_TRUE(adaptive.decide(cursor, 1000));
+  EXPECT_FALSE(
+      adaptive.decide(cursor, 1000, all_noise()));  // no time has passed that a decision may cost
+  observe_updates(adaptive, world.size());
+  ASSERT_TRUE(adaptive.decide(cursor, 1000, all_noise()));
   const data::TraceRow row = adaptive.trace().row(1);
   EXPECT_EQ(row.update, 32U);
   EXPECT_EQ(row.epoch, 1U);
@@ -209,7 +226,8 @@ TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeMayEndTheEpoch) {
     EXPECT_FALSE(adaptive.needs_decision());
     adaptive.restore(checkpoint);
     EXPECT_TRUE(adaptive.needs_decision());
-    EXPECT_TRUE(adaptive.decide({.update = 5, .row = 5, .epoch = 2, .position = 9}, room));
+    EXPECT_TRUE(
+        adaptive.decide({.update = 5, .row = 5, .epoch = 2, .position = 9}, room, all_noise()));
     EXPECT_FALSE(adaptive.needs_decision());
     EXPECT_EQ(adaptive.trace().row(1).epoch, room == 3 ? 3U : 2U);
     EXPECT_THAT(adaptive.decisions(), HasSubstr(" instead of 99 ranks on 1 host\n"));
