@@ -54,9 +54,14 @@ AdaptiveBatch::AdaptiveBatch(const RunOptions& options, const optim::BatchLimits
       noise_factor_(reference_batch / static_cast<double>(limits.initial_batch)),
       advisor_(limits, topology.node_count(), topology.all().size(),
                options.assignment == data::Assignment::balanced) {
+  begin_anew();
+}
+
+void AdaptiveBatch::begin_anew() {
+  decisions_ = {};
   decisions_.add(line_of({.configuration = advisor_.initial(),
-                          .hosts = topology.node_count(),
-                          .ranks = topology.all().size(),
+                          .hosts = topology_.node_count(),
+                          .ranks = topology_.all().size(),
                           .reason = "initial"}));
   follow_trace();
 }
@@ -182,7 +187,12 @@ void AdaptiveBatch::restore(const Checkpoint& checkpoint) {
   advisor_.profile().restore(profile->substr(begin));
   const std::string before = describe(hosts, ranks);
   const std::string now = describe(topology_.node_count(), topology_.all().size());
-  if (before != now) must_decide_because_ = now + " instead of " + before;
+  if (before == now) return;
+  must_decide_because_ = now + " instead of " + before;
+  const std::uint64_t done = checkpoint.state.cursor.update;
+  if (done == 0) return begin_anew();
+  decisions_.forget_from(done);
+  follow_trace();
 }
 
 }  // namespace rubato::runtime

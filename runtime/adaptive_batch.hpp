@@ -48,7 +48,8 @@ class AdaptiveBatch {
   std::optional<DecisionReport> take_report();
 
   // For a checkpoint, and from one. A run that has come to other ranks or hosts then has to
-  // decide() before it goes on: needs_decision(). Throws data::ContentError.
+  // decide() before it goes on: needs_decision(); what was decided at the checkpoint's update, but
+  // has held for none, is forgotten then. Throws data::ContentError.
   std::vector<ContextEntry> entries();
   void restore(const Checkpoint& checkpoint);
   bool needs_decision() const noexcept { return !must_decide_because_.empty(); }
@@ -57,6 +58,7 @@ class AdaptiveBatch {
   optim::NoiseLevel level(double variance, double square) const;
   std::string consider(const data::Cursor& cursor, std::optional<std::uint64_t> room,
                        const optim::GradientNoise& noise);
+  void begin_anew();
   void follow_trace();
 
   const collectives::Topology& topology_;

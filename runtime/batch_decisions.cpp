@@ -38,8 +38,18 @@ void BatchDecisions::restore(const std::string& text, const std::string& name) {
   if (!text.starts_with(std::string(header()) + "\n")) {
     throw data::ContentError(name + ": found other columns, expected " + std::string(header()));
   }
+  if (!text.ends_with('\n')) {
+    throw data::ContentError(name + ": found a last line without its end, expected whole lines");
+  }
   data::BatchTrace::from_csv_text(text, name);
   text_ = text;
+}
+
+void BatchDecisions::forget_from(std::uint64_t update) {
+  const data::BatchTrace trace = this->trace();
+  for (std::uint64_t row = trace.rows(); row > 0 && trace.row(row - 1).update >= update; --row) {
+    text_.erase(text_.rfind('\n', text_.size() - 2) + 1);
+  }
 }
 
 data::BatchTrace BatchDecisions::trace() const {

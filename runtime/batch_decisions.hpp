@@ -37,6 +37,8 @@ class BatchDecisions {
   // trace.
   const std::string& text() const noexcept { return text_; }
   void restore(const std::string& text, const std::string& name);
+  // Removes the lines of decisions that hold from this update or a later one. Precondition: not 0.
+  void forget_from(std::uint64_t update);
 
   data::BatchTrace trace() const;
 

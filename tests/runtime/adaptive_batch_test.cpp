@@ -137,6 +137,23 @@ TEST_F(AdaptiveBatchTest, GoesOnOnOtherRanksWithTheNoiseThatWasMeasured) {
   EXPECT_GT(listener.decisions[0].decision.noise_scale, 0);
 }
 
+// Nothing was run with what was decided at the checkpoint: it is decided again in its place.
+TEST_F(AdaptiveBatchTest, GoesOnOnOtherRanksFromWhereABatchWasDecided) {
+  RunOptions options = adaptive_run();
+  options.checkpoint_every = 1;
+  options.kept_checkpoints = 1000;
+  options.adaptive->limits.local_bounds = optim::LocalBounds{30, 34};
+  go_on(options, 1, 40);
+  if (world.rank() == 0) {
+    for (const auto& entry : fs::directory_iterator(directory / "run" / "checkpoints")) {
+      if (!entry.path().filename().string().starts_with("ckpt-0.")) fs::remove(entry);
+    }
+  }
+  world.barrier();
+  go_on(options, world.size(), std::nullopt);
+  expect_replays_are_equal(options, "after 0");
+}
+
 // What was decided after the checkpoint is forgotten, and what was decided before is kept.
 TEST_F(AdaptiveBatchTest, GoesOnFromAnEarlierCheckpoint) {
   RunOptions options = adaptive_run();
@@ -219,6 +236,7 @@ TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeMayEndTheEpoch) {
   const collectives::Topology topology(world);
   const RunOptions options = adaptive_run();
   Checkpoint checkpoint;
+  checkpoint.state.cursor = {.update = 5, .row = 5, .epoch = 2, .position = 9};
   checkpoint.context = {{"profile", "1 99\n"},
                         {"decisions", header() + "0,7,7,0,1,1,99,,,,initial\n"}};
   for (const std::uint64_t room : {3U, 300U}) {
@@ -232,6 +250,35 @@ TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeMayEndTheEpoch) {
     EXPECT_EQ(adaptive.trace().row(1).epoch, room == 3 ? 3U : 2U);
     EXPECT_THAT(adaptive.decisions(), HasSubstr(" instead of 99 ranks on 1 host\n"));
   }
+}
+
+// What was decided at the checkpoint, for other ranks, has held for no update.
+TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeTakesThePlaceOfOneMadeThere) {
+  const collectives::Topology topology(world);
+  const RunOptions options = adaptive_run();
+  const std::string first = header() + "0,7,7,0,1,1,99,,,,initial\n";
+  Checkpoint checkpoint;
+  checkpoint.state.cursor = {.update = 5, .row = 5, .epoch = 2, .position = 9};
+  checkpoint.context = {{"profile", "1 99\n"}, {"decisions", first + "5,9,9,2,1,1,99,,,,better\n"}};
+  AdaptiveBatch adaptive(options, options.adaptive->limits, topology, 16);
+  const std::string initial = adaptive.decisions();
+  adaptive.restore(checkpoint);
+  EXPECT_EQ(adaptive.decisions(), first);
+  EXPECT_TRUE(adaptive.decide(checkpoint.state.cursor, 300, all_noise()));
+  EXPECT_EQ(adaptive.trace().row(1).update, 5U);
+
+  checkpoint.state.cursor = {};
+  AdaptiveBatch from_beginning(options, options.adaptive->limits, topology, 16);
+  from_beginning.restore(checkpoint);
+  EXPECT_EQ(from_beginning.decisions(), initial);
+  EXPECT_FALSE(from_beginning.decide({}, std::nullopt, all_noise()));
+
+  checkpoint.context[0].value =
+      std::to_string(topology.node_count()) + " " + std::to_string(world.size()) + "\n";
+  AdaptiveBatch elsewhere(options, options.adaptive->limits, topology, 16);
+  elsewhere.restore(checkpoint);
+  EXPECT_FALSE(elsewhere.needs_decision());
+  EXPECT_EQ(elsewhere.decisions(), checkpoint.context[1].value);
 }
 
 // A long history does not fit into one attribute of a file.

@@ -48,6 +48,31 @@ TEST(BatchDecisions, AreRestoredFromTheirText) {
   EXPECT_EQ(restored.text(), decisions.text());
 }
 
+TEST(BatchDecisions, AreForgottenFromAnUpdateOn) {
+  BatchDecisions decisions;
+  decisions.add(line_of(first));
+  const std::string before = decisions.text();
+  decisions.add(line_of(second));
+  const std::string both = decisions.text();
+  decisions.add("41,64,32,1,1,1,2,,,,third");
+  decisions.forget_from(second.update + 1);
+  EXPECT_EQ(decisions.text(), both);
+  decisions.forget_from(second.update + 1);
+  EXPECT_EQ(decisions.text(), both);
+  decisions.add("41,64,32,1,1,1,2,,,,third");
+  decisions.forget_from(second.update);
+  EXPECT_EQ(decisions.text(), before);
+}
+
+// Lines of another program, perhaps: what is added must not end up in the last one.
+TEST(BatchDecisions, AreRefusedWithoutTheirLastLinesEnd) {
+  BatchDecisions decisions;
+  decisions.add(line_of(first));
+  std::string text = decisions.text();
+  text.pop_back();
+  EXPECT_THROW(BatchDecisions().restore(text, "here"), data::ContentError);
+}
+
 TEST(BatchDecisions, RefuseWhatIsNoTraceOfDecisions) {
   BatchDecisions decisions;
   const std::string header = std::string(BatchDecisions::header()) + "\n";
