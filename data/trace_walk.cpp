@@ -108,9 +108,10 @@ std::uint64_t TraceWalk::samples_to_end(const Cursor& cursor) const {
   return (*options_.epochs - cursor.epoch) * epoch_samples_ - cursor.position;
 }
 
-// Whether a row of a sparse trace begins at the cursor, and in the epoch after the cursor's.
+// Whether a row of a sparse trace begins at the cursor, and in the epoch after the cursor's, of
+// which some samples were used.
 bool TraceWalk::begins_later_epoch(const Cursor& cursor) const {
-  if (!trace_.is_sparse()) return false;
+  if (!trace_.is_sparse() || cursor.position == 0) return false;
   const std::uint64_t row = row_of(cursor.row);
   return held_from_ == cursor.row && trace_.row(row).epoch == cursor.epoch + 1;
 }
@@ -122,8 +123,8 @@ void TraceWalk::refuse_other_epoch(const Cursor& cursor) const {
   if (!epoch || *epoch == cursor.epoch) return;
   throw ContentError(trace_.where(row) + ": found epoch " + std::to_string(*epoch) +
                      ", expected epoch " + std::to_string(cursor.epoch) +
-                     (*epoch > cursor.epoch ? " or the one after it" : "") + ", where update " +
-                     std::to_string(cursor.update) +
+                     (*epoch > cursor.epoch && cursor.position > 0 ? " or the one after it" : "") +
+                     ", where update " + std::to_string(cursor.update) +
                      " begins; the trace is of other data, or was cut otherwise (--epoch-end)");
 }
 

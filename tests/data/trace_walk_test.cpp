@@ -105,6 +105,16 @@ TEST(TraceWalk, RefusesARowInAnotherEpochThanItSays) {
   }
 }
 
+// 40 samples: the second row begins where the second epoch does.
+TEST(TraceWalk, ARowEndsNoEpochThatHasNotBegun) {
+  for (const auto end : {EpochEnd::drop, EpochEnd::carry}) {
+    const std::vector<TraceRow> rows{{0, 10, 4, 0}, {4, 10, 4, 2}};
+    EXPECT_THAT(thrown_message<ContentError>(
+                    [&] { TracePlan(BatchTrace::sparse(rows), options_of(40, end, 3)); }),
+                HasSubstr("found epoch 2, expected epoch 1, where update 4 begins"));
+  }
+}
+
 // Minibatches of their own: an epoch has all samples to give, which whole minibatches of one size
 // cannot tell.
 TEST(TraceWalk, AnEpochOfMixedMinibatchesHasAllSamples) {
