@@ -2,7 +2,6 @@
 // initial batch, which the first update may exceed.
 #include "runtime/run_inputs.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,8 +16,9 @@ namespace rubato::runtime {
 
 namespace {
 
-// No batch may be larger than an epoch where an epoch is not left until it is used up.
-optim::BatchLimits limits_for(const RunOptions& options, std::uint64_t samples) {
+// No batch may be larger than an epoch where an epoch is not left until it is used up. Without a
+// maximum, the largest is an upper bound for each rank.
+optim::BatchLimits limits_for(const RunOptions& options, std::uint64_t samples, std::size_t ranks) {
   optim::BatchLimits limits = options.adaptive->limits;
   if (options.epoch_end == data::EpochEnd::carry) return limits;
   if (limits.initial_batch > samples) {
@@ -28,8 +28,10 @@ optim::BatchLimits limits_for(const RunOptions& options, std::uint64_t samples) 
                                 " samples of the data set; choose a smaller one, or --epoch-end "
                                 "carry");
   }
-  const bool is_limited = limits.max_batch_size.has_value();
-  limits.max_batch_size = is_limited ? std::min(*limits.max_batch_size, samples) : samples;
+  const bool may_be_larger =
+      limits.max_batch_size ? *limits.max_batch_size > samples
+                            : limits.local_bounds && limits.local_bounds->upper > samples / ranks;
+  if (may_be_larger) limits.max_batch_size = samples;
   return limits;
 }
 
@@ -87,7 +89,7 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
         "--evaluate-every: the data have no test set; give one with --test-data or --test-every");
   }
   std::optional<optim::BatchLimits> limits;
-  if (options.adaptive) limits = limits_for(options, source.train->size());
+  if (options.adaptive) limits = limits_for(options, source.train->size(), ranks);
   data::TracePlan plan =
       make_plan(options, open_trace(options, limits, ranks), source.train->size());
   if (!plan.total_updates() && !options.until_progress) {

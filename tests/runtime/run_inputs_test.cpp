@@ -41,6 +41,17 @@ TEST(RunInputs, OfAnAdaptiveRunBeginWithTheBatchForItsRanks) {
   EXPECT_FALSE(open_inputs(options, 3).limits);
 }
 
+// Without a maximum, an upper bound for each rank is the most; unless the data set has less.
+TEST(RunInputs, LimitAnAdaptiveRunToItsDataSetOnlyWhereItCouldAskForMore) {
+  RunOptions options = testing::small_run();
+  options.adaptive = {.limits = {.initial_batch = 32, .local_bounds = optim::LocalBounds{4, 100}}};
+  EXPECT_FALSE(open_inputs(options, 2).limits->max_batch_size);
+  EXPECT_FALSE(open_inputs(options, 3).limits->max_batch_size);
+  EXPECT_EQ(open_inputs(options, 4).limits->max_batch_size, 300U);
+  options.adaptive->limits.local_bounds.reset();
+  EXPECT_THROW(open_inputs(options, 2), std::invalid_argument);
+}
+
 TEST(RunInputs, TellTheOptimizerWhatToMeasure) {
   RunOptions options = testing::small_run();
   options.rule = "legw";
