@@ -84,9 +84,7 @@ void BatchAdvisor::observe(const data::PlannedUpdate& update, const optim::Confi
   if (update.batch_size != current.batch || minibatches != optim::minibatches_of(current)) return;
   const double substep = mean_substep(times);
   if (substep <= 0) return;
-  of_samples_.assign(times.begin(), times.end());
-  for (RankTime& time : of_samples_) time.whole_seconds /= static_cast<double>(update.minibatch);
-  speeds_.learn(of_samples_);
+  speeds_.learn(times, update.minibatch);
   profile_.observe({hosts_, ranks_, update.minibatch, minibatches}, substep, seconds);
 }
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "data/trace_plan.hpp"
 #include "optim/goodput.hpp"
@@ -51,7 +50,6 @@ class BatchAdvisor {
   optim::Configuration initial_;
   RankSpeeds speeds_;
   UpdateProfile profile_;
-  std::vector<RankTime> of_samples_;  // scratch
 };
 
 // The smallest batch that is not below the initial one. Throws as the constructor above.

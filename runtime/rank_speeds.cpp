@@ -18,7 +18,7 @@ constexpr double trial_budget = 0.01;
 
 }  // namespace
 
-void RankSpeeds::learn(std::span<const RankTime> times) {
+void RankSpeeds::learn(std::span<const RankTime> times, std::uint64_t minibatch) {
   bool has_told = false;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     Rank& rank = ranks_[i];
@@ -28,7 +28,8 @@ void RankSpeeds::learn(std::span<const RankTime> times) {
     has_told = true;
     if (rank.idle_updates > updates_before_trial) rank.recent.clear();
     if (rank.recent.size() == remembered) rank.recent.erase(rank.recent.begin());
-    rank.recent.push_back(times[i].whole_seconds / times[i].whole_minibatches);
+    const double samples = times[i].whole_minibatches * static_cast<double>(minibatch);
+    rank.recent.push_back(times[i].whole_seconds / samples);
     rank.idle_updates = rank.updates_untried = 0;
   }
   if (has_told) ++told_;

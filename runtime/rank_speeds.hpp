@@ -25,8 +25,9 @@ class RankSpeeds {
  public:
   explicit RankSpeeds(std::size_t ranks) : ranks_(ranks) {}
 
-  // Of one update, one for each rank.
-  void learn(std::span<const RankTime> times);
+  // Of one update with whole minibatches of so many samples, one for each rank. They may change
+  // their size, so ranks are compared by the time that a sample takes.
+  void learn(std::span<const RankTime> times, std::uint64_t minibatch);
 
   // False until three updates have told something: nothing can be assigned by speed yet.
   bool are_known() const noexcept { return told_ >= 3; }
@@ -35,13 +36,13 @@ class RankSpeeds {
   // Precondition: are_known().
   std::vector<std::size_t> assign(std::span<const double> work);
 
-  // Of each rank, what it takes for a whole minibatch, in the unit of the times. Precondition:
-  // are_known().
+  // Of each rank, what it takes for a sample of a whole minibatch, in the unit of the times.
+  // Precondition: are_known().
   std::vector<double> estimates() const;
 
  private:
   struct Rank {
-    std::vector<double> recent;         // seconds for a whole minibatch, the latest last
+    std::vector<double> recent;         // seconds for a sample of them, the latest last
     std::uint64_t idle_updates = 0;     // since it had one
     std::uint64_t updates_untried = 0;  // since it had one or was to be tried
   };

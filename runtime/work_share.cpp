@@ -22,12 +22,8 @@ std::vector<std::size_t> WorkShare::of(const data::PlannedUpdate& update) {
   return mine;
 }
 
-// Minibatches may change their size, so ranks are compared by the time that a sample takes.
 void WorkShare::learn(std::span<const RankTime> times, std::uint64_t minibatch) {
-  if (assignment_ != data::Assignment::balanced) return;
-  std::vector<RankTime> of_samples(times.begin(), times.end());
-  for (RankTime& time : of_samples) time.whole_seconds /= static_cast<double>(minibatch);
-  speeds_.learn(of_samples);
+  if (assignment_ == data::Assignment::balanced) speeds_.learn(times, minibatch);
 }
 
 }  // namespace rubato::runtime

@@ -27,7 +27,7 @@ class RankSpeedsTest : public ::testing::Test {
       const auto count = static_cast<double>(counts[rank]);
       times.push_back({count * seconds[rank], count * seconds[rank], count});
     }
-    speeds.learn(times);
+    speeds.learn(times, 1);
     return counts;
   }
   Counts after(std::size_t updates, RankSpeeds& speeds, const Seconds& seconds,
@@ -41,7 +41,7 @@ class RankSpeedsTest : public ::testing::Test {
 TEST_F(RankSpeedsTest, NothingIsKnownBeforeThreeUpdates) {
   RankSpeeds speeds(2);
   const std::vector<RankTime> nothing{{1, 0, 0}, {}};  // short minibatches tell nothing
-  for (int i = 0; i < 5; ++i) speeds.learn(nothing);
+  for (int i = 0; i < 5; ++i) speeds.learn(nothing, 1);
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(speeds.are_known());
     update(speeds, {1, 2}, 6);
@@ -121,7 +121,7 @@ TEST_F(RankSpeedsTest, ARankWithNothingButAShortMinibatchComesBackToo) {
       const auto whole = static_cast<double>(std::count(owners.begin(), owners.begin() + 2, rank));
       times.push_back({whole, whole, whole});
     }
-    speeds.learn(times);
+    speeds.learn(times, 1);
   }
   EXPECT_EQ(owners, (Counts{0, 1, 0}));
 }
@@ -129,7 +129,7 @@ TEST_F(RankSpeedsTest, ARankWithNothingButAShortMinibatchComesBackToo) {
 TEST_F(RankSpeedsTest, ARankNeverSeenIsTriedToo) {
   RankSpeeds speeds(3);
   const std::vector<RankTime> first_two_only{{2, 2, 1}, {2, 2, 1}, {}};
-  for (int i = 0; i < 3; ++i) speeds.learn(first_two_only);
+  for (int i = 0; i < 3; ++i) speeds.learn(first_two_only, 1);
   Counts had(3, 0);
   for (int i = 0; i < 20; ++i) {
     const Counts counts = update(speeds, {2, 2, 0.5}, 2);
