@@ -83,7 +83,8 @@ void BatchAdvisor::observe(const data::PlannedUpdate& update, const optim::Confi
   const std::uint64_t minibatches = update.minibatches.size();
   if (update.batch_size != current.batch || minibatches != optim::minibatches_of(current)) return;
   const double substep = mean_substep(times);
-  if (substep <= 0) return;
+  const auto is_time = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!is_time(substep) || !is_time(seconds)) return;
   speeds_.learn(times, update.minibatch);
   profile_.observe({hosts_, ranks_, update.minibatch, minibatches}, substep, seconds);
 }

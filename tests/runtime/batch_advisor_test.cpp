@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "optim/performance_model.hpp"
@@ -84,6 +85,21 @@ TEST(BatchAdvisor, PassesOverUpdatesOfAnotherSize) {
   const std::vector<RankTime> times{{1, 1, 1}, {1, 1, 1}};
   advisor.observe(update_of(other), advisor.initial(), times, 1);
   EXPECT_FALSE(advisor.advise({1, 1}, advisor.initial()));
+}
+
+TEST(BatchAdvisor, PassesOverTimesThatAreNone) {
+  constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+  constexpr double forever = std::numeric_limits<double>::infinity();
+  BatchAdvisor advisor(limits_of(64, 1024), 1, 2, false);
+  for (const double substep : {nothing, forever, 1.0}) {
+    for (const double seconds : {nothing, forever, 0.0, -1.0}) {
+      const std::vector<RankTime> times{{1, 1, 1}, {substep, substep, 1}};
+      advisor.observe(update_of(advisor.initial()), advisor.initial(), times, seconds);
+      if (substep != 1) advisor.observe(update_of(advisor.initial()), advisor.initial(), times, 1);
+    }
+  }
+  EXPECT_FALSE(advisor.advise({1, 1}, advisor.initial()));
+  EXPECT_TRUE(advisor.profile().measurements().empty());
 }
 
 // A rank that takes three times as long makes two minibatches for each as long as six, unless they
