@@ -100,7 +100,7 @@ void Trainer::go_on_from(const ResumePoint& resume) {
         require_same_run(resume.checkpoint.identity, identity_, options_.accepts_other_kernels);
         if (adaptive_) {
           adaptive_->restore(resume.checkpoint);
-          plan_.emplace(adaptive_->trace(), plan_->options());
+          plan_ = data::TracePlan(adaptive_->trace(), plan_->options());
         }
         require_same_course(resume.checkpoint.state);
         require_fit(resume.checkpoint.state, parts());
@@ -179,7 +179,7 @@ void Trainer::write_checkpoint_if_due(RunOutput& output) {
 }
 
 RunEnd Trainer::train(RunOutput& output) {
-  if (adaptive_ && adaptive_->needs_decision()) decide(output, cursor_.position > 0);
+  if (adaptive_ && adaptive_->needs_decision()) decide(output);
   write_checkpoint_if_due(output);
   RunEnd end;
   const std::uint64_t samples_before = cursor_.samples;
@@ -199,7 +199,7 @@ RunEnd Trainer::train(RunOutput& output) {
     output.update(report);
     const bool is_last = !upcoming || has_reached_goal();
     if (decides && !is_last) {
-      decide(output, !update->ends_epoch);
+      decide(output);
       upcoming = plan_->next(cursor_);
     }
     if (!is_last)
@@ -215,12 +215,11 @@ RunEnd Trainer::train(RunOutput& output) {
 }
 
 // Chooses the batch size from here on.
-void Trainer::decide(RunOutput& output, bool is_within_epoch) {
-  const bool is_limited = is_within_epoch && options_.epoch_end == data::EpochEnd::drop;
-  const std::uint64_t room = plan_->epoch_samples() - cursor_.position;
-  if (adaptive_->decide(cursor_, is_limited ? std::optional(room) : std::nullopt,
-                        optimizer_->noise())) {
-    plan_.emplace(adaptive_->trace(), plan_->options());
+void Trainer::decide(RunOutput& output) {
+  std::optional<std::uint64_t> room;
+  if (options_.epoch_end == data::EpochEnd::drop) room = plan_->epoch_samples() - cursor_.position;
+  if (adaptive_->decide(cursor_, room, optimizer_->noise())) {
+    plan_ = data::TracePlan(adaptive_->trace(), plan_->options());
   }
   if (const auto report = adaptive_->take_report()) output.decision(*report);
 }

@@ -71,7 +71,7 @@ class Trainer {
   void require_progress(const StepReport& report);
   void require_same_course(const TrainingState& state) const;
   bool has_reached_goal() const;
-  void decide(RunOutput& output, bool is_within_epoch);
+  void decide(RunOutput& output);
   RunOutput::Record record();
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
