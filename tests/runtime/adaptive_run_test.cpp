@@ -1,0 +1,214 @@
+// Whole adaptive runs. What they decide depends on the machine; that their decisions repeat them,
+// bit for bit and on any number of ranks, does not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "runtime/batch_decisions.hpp"
+#include "tests/runtime/resumed_run.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class AdaptiveRunTest : public testing::ResumedRunTest {
+ protected:
+  RunOptions adaptive_run() const {
+    RunOptions options = testing::small_run();
+    options.data.spec = "digits";
+    options.adaptive = {.limits = {.initial_batch = 16,
+                                   .max_batch_size = 300,
+                                   .local_bounds = optim::LocalBounds{4, 50}},
+                        .budget = 1e9};  // consider whenever one may
+    options.rule = "adascale";
+    options.epochs = 4;
+    return options;
+  }
+
+  // The same run by its decisions.
+  RunOptions replay_of(RunOptions options) const {
+    options.trace_file = directory / "run" / "decisions.csv";
+    options.reference_batch = static_cast<double>(options.adaptive->limits.initial_batch);
+    options.adaptive.reset();
+    options.output.reset();
+    return options;
+  }
+
+  std::string decisions() const {
+    std::ifstream file(directory / "run" / "decisions.csv");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  // How often other ranks made it decide.
+  std::size_t moves() const {
+    const std::string text = decisions();
+    std::size_t count = 0;
+    for (std::size_t i = 0; (i = text.find(" instead of ", i)) != std::string::npos; ++i) ++count;
+    return count;
+  }
+
+  // Of the run in `out`, on all ranks.
+  std::string digest_on_disk() const {
+    return world.broadcast(world.rank() == 0 ? digest_in_directory() : std::string(), 0);
+  }
+
+  void expect_replays_are_equal(const RunOptions& options, const std::string& label) {
+    const std::string expected = digest_on_disk();
+    for (std::size_t ranks = 1; ranks <= world.size(); ++ranks) {
+      const auto some = world.split(world.rank() < ranks ? 1 : 0, 0);
+      if (world.rank() < ranks) {
+        EXPECT_EQ(testing::digest_of_run(some, replay_of(options)), expected)
+            << label << ", on " << ranks << " ranks, of\n"
+            << decisions();
+      }
+      world.barrier();
+    }
+  }
+
+  class Listener final : public RunLog {
+   public:
+    void update(const StepReport& report) override { updates.push_back(report); }
+    void decision(const DecisionReport& report) override { decisions.push_back(report); }
+    std::vector<StepReport> updates;
+    std::vector<DecisionReport> decisions;
+  };
+
+  void clear() {
+    world.barrier();
+    if (world.rank() == 0) fs::remove_all(directory / "run");
+    world.barrier();
+  }
+};
+
+TEST_F(AdaptiveRunTest, ItsDecisionsRepeatItOnAnyNumberOfRanks) {
+  for (const auto epoch_end : {data::EpochEnd::drop, data::EpochEnd::carry}) {
+    for (const bool is_fixed : {false, true}) {
+      RunOptions options = adaptive_run();
+      options.epoch_end = epoch_end;
+      if (is_fixed) options.adaptive->limits.fixed_minibatch = options.minibatch;
+      go_on(options, std::min<std::size_t>(2, world.size()), std::nullopt);
+      expect_replays_are_equal(options, to_string(epoch_end) + (is_fixed ? ", fixed" : ""));
+      if (world.rank() == 0) {
+        for (const auto trace = data::BatchTrace::from_csv(directory / "run" / "decisions.csv");
+             const std::uint64_t row : {std::uint64_t{0}, trace.rows() - 1}) {
+          EXPECT_LE(trace.row(row).batch_size, 300U);
+          EXPECT_GE(trace.row(row).batch_size, 16U);
+          EXPECT_LE(trace.row(row).minibatch, 50U);
+        }
+      }
+      clear();
+    }
+  }
+}
+
+// Without accumulation, the bounds leave other batches on other ranks: it is chosen anew each time.
+TEST_F(AdaptiveRunTest, GoesOnOnOtherRanksAndIsStillRepeatedByItsDecisions) {
+  for (const auto epoch_end : {data::EpochEnd::drop, data::EpochEnd::carry}) {
+    for (const bool accumulates : {false, true}) {
+      RunOptions options = adaptive_run();
+      options.epoch_end = epoch_end;
+      options.adaptive->limits.local_bounds = optim::LocalBounds{30, 34};
+      options.adaptive->limits.has_accumulation = accumulates;
+      std::size_t ranks = 1;
+      for (const std::uint64_t stop : {5U, 37U, 48U}) {
+        const RunEnd end = go_on(options, ranks, stop);
+        EXPECT_TRUE(end.was_stopped || accumulates || world.rank() >= ranks);
+        ranks = ranks % world.size() + 1;
+      }
+      go_on(options, ranks, std::nullopt);
+      expect_replays_are_equal(options, to_string(epoch_end) + (accumulates ? ", cut" : ""));
+      if (world.rank() == 0 && !accumulates) {
+        EXPECT_EQ(moves(), world.size() > 1 ? 3U : 0U);
+      }
+      clear();
+    }
+  }
+}
+
+// Rank 0 chooses by what the optimizer knew on the ranks before.
+TEST_F(AdaptiveRunTest, GoesOnOnOtherRanksWithTheNoiseThatWasMeasured) {
+  if (world.size() == 1) return;
+  go_on(adaptive_run(), 1, 40);
+  Listener listener;
+  go_on(adaptive_run(), world.size(), 41, {&listener});
+  if (world.rank() != 0) return;
+  ASSERT_FALSE(listener.decisions.empty());
+  EXPECT_EQ(listener.decisions[0].decision.update, 40U);
+  EXPECT_GT(listener.decisions[0].decision.noise_scale, 0);
+}
+
+// Nothing was run with what was decided at the checkpoint: it is decided again in its place.
+TEST_F(AdaptiveRunTest, GoesOnOnOtherRanksFromWhereABatchWasDecided) {
+  RunOptions options = adaptive_run();
+  options.checkpoint_every = 1;
+  options.kept_checkpoints = 1000;
+  options.adaptive->limits.local_bounds = optim::LocalBounds{30, 34};
+  go_on(options, 1, 40);
+  if (world.rank() == 0) {
+    for (const auto& entry : fs::directory_iterator(directory / "run" / "checkpoints")) {
+      if (!entry.path().filename().string().starts_with("ckpt-0.")) fs::remove(entry);
+    }
+  }
+  world.barrier();
+  go_on(options, world.size(), std::nullopt);
+  expect_replays_are_equal(options, "after 0");
+}
+
+// What was decided after the checkpoint is forgotten, and what was decided before is kept.
+TEST_F(AdaptiveRunTest, GoesOnFromAnEarlierCheckpoint) {
+  RunOptions options = adaptive_run();
+  options.checkpoint_every = 10;
+  options.kept_checkpoints = 100;
+  go_on(options, world.size(), std::nullopt);
+  if (world.rank() == 0) {
+    for (const auto& entry : fs::directory_iterator(directory / "run" / "checkpoints")) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with("ckpt-40.") && !name.starts_with("ckpt-0.")) fs::remove(entry);
+    }
+  }
+  const std::string before = decisions();
+  const std::string kept = before.substr(0, before.find("\n32,") + 1);
+  world.barrier();
+  go_on(options, world.size(), std::nullopt);
+  expect_replays_are_equal(options, "after 40");
+  EXPECT_EQ(decisions().substr(0, kept.size()), kept);
+}
+
+TEST_F(AdaptiveRunTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
+  Listener listener;
+  Trainer trainer(world, adaptive_run(), testing::explain);
+  trainer.run({&listener});
+  EXPECT_EQ(trainer.facts().reference_batch, 16);
+  EXPECT_FALSE(trainer.facts().total_updates);
+  if (world.rank() != 0) return;
+  ASSERT_GE(listener.decisions.size(), 2U);
+  const DecisionReport& last = listener.decisions.back();
+  EXPECT_GT(last.decision.predicted_goodput, 0);
+  EXPECT_GT(last.seconds, 0);
+  for (const StepReport& report : listener.updates) EXPECT_GT(report.goodput, 0);
+  EXPECT_EQ(listener.updates.back().predicted_goodput, last.decision.predicted_goodput);
+  EXPECT_EQ(listener.updates.back().batch_size, last.decision.configuration.batch);
+  EXPECT_EQ(listener.updates.back().minibatch, last.decision.configuration.minibatch);
+}
+
+TEST_F(AdaptiveRunTest, RefusesLimitsThatTheseRanksOrThisDataSetCannotMeet) {
+  RunOptions options = adaptive_run();
+  options.adaptive->limits = {.initial_batch = 16,
+                              .max_batch_size = 100 * world.size() - 1,
+                              .local_bounds = optim::LocalBounds{100, 200}};
+  EXPECT_THAT(refusal(options, std::nullopt), HasSubstr("--adaptive: minibatches of at least 100"));
+  options.adaptive->limits = {.initial_batch = 2000, .max_batch_size = 3000};
+  EXPECT_EQ(refusal(options, std::nullopt),
+            "--adaptive: the initial batch is 2000, expected at most the 1438 samples of the data "
+            "set; choose a smaller one, or --epoch-end carry");
+}
+
+}  // namespace
+}  // namespace rubato::runtime
