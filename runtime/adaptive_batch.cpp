@@ -155,10 +155,10 @@ std::optional<DecisionReport> AdaptiveBatch::take_report() {
   return std::exchange(report_, std::nullopt);
 }
 
-std::vector<ContextEntry> AdaptiveBatch::entries() {
+std::vector<ContextEntry> AdaptiveBatch::entries() const {
   std::ostringstream profile;
   profile << topology_.node_count() << ' ' << topology_.all().size() << '\n'
-          << advisor_.profile().text();
+          << advisor_.settled_profile().text();
   std::vector<ContextEntry> entries{{profile_entry, profile.str()}};
   const std::string& text = decisions_.text();
   for (std::size_t begin = 0; begin < text.size(); begin += piece_bytes) {

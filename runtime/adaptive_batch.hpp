@@ -50,7 +50,7 @@ class AdaptiveBatch {
   // For a checkpoint, and from one. A run that has come to other ranks or hosts then has to
   // decide() before it goes on: needs_decision(); what was decided at the checkpoint's update, but
   // has held for none, is forgotten then. Throws data::ContentError.
-  std::vector<ContextEntry> entries();
+  std::vector<ContextEntry> entries() const;
   void restore(const Checkpoint& checkpoint);
   bool needs_decision() const noexcept { return !must_decide_because_.empty(); }
 

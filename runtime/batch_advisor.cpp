@@ -104,13 +104,23 @@ optim::Allocation BatchAdvisor::allocation() const {
   return allocation;
 }
 
+void BatchAdvisor::settle(UpdateProfile& profile) const {
+  profile.settle(optim::longest_share(allocation(), profile.observed().minibatches));
+}
+
+UpdateProfile BatchAdvisor::settled_profile() const {
+  UpdateProfile profile = profile_;
+  settle(profile);
+  return profile;
+}
+
 std::optional<BatchAdvisor::Advice> BatchAdvisor::advise(const optim::NoiseLevel& noise,
                                                          const optim::Configuration& current) {
-  const optim::Allocation ranks = allocation();
-  profile_.settle(optim::longest_share(ranks, profile_.observed().minibatches));
+  settle(profile_);
   const auto times = optim::fit(comparable_times(profile_.measurements(), hosts_, ranks_));
   if (!times) return std::nullopt;
-  const optim::GoodputModel model{*times, noise, static_cast<double>(limits_.initial_batch), ranks};
+  const optim::GoodputModel model{*times, noise, static_cast<double>(limits_.initial_batch),
+                                  allocation()};
   const bool may_stay = optim::is_within(limits_, ranks_, current);
   return Advice{optim::best_configuration(model, limits_, current),
                 may_stay ? optim::goodput(model, current) : 0};

@@ -39,8 +39,11 @@ class BatchAdvisor {
   const optim::BatchLimits& limits() const noexcept { return limits_; }
   const optim::Configuration& initial() const noexcept { return initial_; }
   UpdateProfile& profile() noexcept { return profile_; }
+  // The same with what was observed since the last advice.
+  UpdateProfile settled_profile() const;
 
  private:
+  void settle(UpdateProfile& profile) const;
   optim::Allocation allocation() const;
 
   optim::BatchLimits limits_;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "collectives/communicator.hpp"
@@ -115,6 +116,16 @@ TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeTakesThePlaceOfOneMadeThere) {
   on_the_same_ranks.restore(checkpoint);
   EXPECT_FALSE(on_the_same_ranks.needs_decision());
   EXPECT_EQ(on_the_same_ranks.decisions(), checkpoint.context[1].value);
+}
+
+// The profile that a checkpoint holds is not that of the last decision.
+TEST_F(AdaptiveBatchTest, KeepsTheTimesSinceTheLastDecision) {
+  AdaptiveBatch adaptive = begun();
+  observe_updates(adaptive, world.size());
+  const std::string profile = adaptive.entries()[0].value;
+  EXPECT_EQ(std::ranges::count(profile, '\n'), 2) << profile;
+  EXPECT_TRUE(profile.ends_with(" 9\n")) << profile;  // updates: all but the first
+  EXPECT_EQ(adaptive.entries()[0].value, profile);
 }
 
 // A long history does not fit into one attribute of a file.
