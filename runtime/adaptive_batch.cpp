@@ -18,6 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t first_decision = 32;  // updates
+// From one decision to the next: the first one is not measured, its data are late.
+constexpr std::uint64_t fewest_updates = 8;
 constexpr const char* profile_entry = "profile";
 constexpr const char* decisions_entry = "decisions";
 constexpr std::size_t piece_bytes = 16 * 1024;  // an attribute of a file has less than 64 KiB
@@ -78,9 +80,10 @@ std::uint64_t AdaptiveBatch::largest_minibatch() const {
   return runtime::largest_minibatch(advisor_.limits(), topology_.all().size());
 }
 
-bool AdaptiveBatch::is_decision_due(const data::PlannedUpdate& update) {
+bool AdaptiveBatch::is_decision_due(const data::PlannedUpdate& update) const {
   const std::uint64_t done = update.end.update;
-  return update.ends_epoch || (done >= first_decision && (done & (done - 1)) == 0);
+  return (update.ends_epoch && updates_since_ + 1 >= fewest_updates) ||
+         (done >= first_decision && (done & (done - 1)) == 0);
 }
 
 // At the initial batch, of averages at the optimizer's reference batch.
@@ -95,6 +98,7 @@ void AdaptiveBatch::observe(const data::PlannedUpdate& update, StepReport& repor
       batch / report.seconds *
       optim::statistical_efficiency(level(report.gradient_variance, report.gradient_square),
                                     static_cast<double>(advisor_.limits().initial_batch), batch);
+  ++updates_since_;
   seconds_since_ += report.seconds;
   const bool tells = !skips_next_ && !report.was_repeated && report.skipped.empty();
   skips_next_ = false;
@@ -104,6 +108,7 @@ void AdaptiveBatch::observe(const data::PlannedUpdate& update, StepReport& repor
 bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64_t> room,
                            const optim::GradientNoise& noise) {
   skips_next_ = true;
+  updates_since_ = 0;
   report_.reset();
   std::string line;
   const bool is_worth_it = needs_decision() || seconds_since_ * budget_ >= decision_seconds_;

@@ -1,10 +1,10 @@
 // The batch size of an adaptive run: decided now and then from what its updates told, written down
 // as a trace, the same on every rank.
 //
-// Decisions are considered after updates 32, 64, 128, ... and at the end of each epoch; rank 0
-// considers, since what it goes by are times, and tells the others. Only where a decision must be
-// made, because the run goes on on other ranks, may it end an epoch early: elsewhere one that does
-// not fit into what the epoch has left waits for its end.
+// Decisions are considered after updates 32, 64, 128, ... and at the ends of epochs, eight updates
+// or more apart; rank 0 considers, since what it goes by are times, and tells the others. Only
+// where a decision must be made, because the run goes on on other ranks, may it end an epoch early:
+// elsewhere one that does not fit into what the epoch has left waits for its end.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ class AdaptiveBatch {
   const std::string& decisions() const noexcept { return decisions_.text(); }
   std::uint64_t largest_minibatch() const;  // samples; none that may be chosen has more
 
-  static bool is_decision_due(const data::PlannedUpdate& update);
+  // After an update to be run next: the same on all ranks.
+  bool is_decision_due(const data::PlannedUpdate& update) const;
   // Takes in an update that was run, and adds to its report what it was worth.
   void observe(const data::PlannedUpdate& update, StepReport& report);
 
@@ -68,9 +69,10 @@ class AdaptiveBatch {
   BatchDecisions decisions_;
   optim::Configuration current_;
   double predicted_goodput_ = 0;
-  double seconds_since_ = 0;     // that updates took since something was considered
-  double decision_seconds_ = 0;  // that it took
-  bool skips_next_ = true;       // the first update, and the first after a decision: data come late
+  std::uint64_t updates_since_ = 0;  // the last decide()
+  double seconds_since_ = 0;         // that updates took since something was considered
+  double decision_seconds_ = 0;      // that it took
+  bool skips_next_ = true;  // the first update, and the first after a decision: data come late
   std::string must_decide_because_;
   std::optional<DecisionReport> report_;
 };

@@ -188,7 +188,7 @@ RunEnd Trainer::train(RunOutput& output) {
   StopCause cause = is_stopped ? StopCause::update : StopCause::none;
   while (update && !has_reached_goal() && cause == StopCause::none) {
     std::optional<data::PlannedUpdate> upcoming = plan_->next(update->end);
-    const bool decides = adaptive_ && upcoming && AdaptiveBatch::is_decision_due(*update);
+    const bool decides = adaptive_ && upcoming && adaptive_->is_decision_due(*update);
     StepReport report = step_->run(*update, upcoming && !decides ? &*upcoming : nullptr,
                                    static_cast<std::uint64_t>(stop_.wish()));
     if (adaptive_) adaptive_->observe(*update, report);

@@ -73,6 +73,32 @@ TEST_F(AdaptiveBatchTest, ABatchThatDoesNotFitIntoTheEpochWaitsForItsEnd) {
   EXPECT_EQ(adaptive.take_report().has_value(), world.rank() == 0);
 }
 
+// Where each update ends an epoch, most of them are still measured, with their data in time.
+TEST_F(AdaptiveBatchTest, ShortEpochsAreNotAllDecidedAfter) {
+  AdaptiveBatch adaptive = begun();
+  data::PlannedUpdate update;
+  update.ends_epoch = true;
+  for (std::uint64_t done = 1; done <= 7; ++done) {
+    update.end.update = done;
+    EXPECT_FALSE(adaptive.is_decision_due(update));
+    StepReport report;
+    adaptive.observe(update, report);
+  }
+  update.end.update = 8;
+  EXPECT_TRUE(adaptive.is_decision_due(update));
+  adaptive.decide({.update = 8, .row = 8, .epoch = 8}, std::nullopt, all_noise());
+  EXPECT_FALSE(adaptive.is_decision_due(update));
+  update.end.update = 31;
+  EXPECT_FALSE(adaptive.is_decision_due(update));
+  for (const bool ends_epoch : {false, true}) {
+    update.ends_epoch = ends_epoch;
+    update.end.update = 32;
+    EXPECT_TRUE(adaptive.is_decision_due(update));
+    update.end.update = 33;
+    EXPECT_FALSE(adaptive.is_decision_due(update));
+  }
+}
+
 // On other ranks, where the old batch is not allowed, there is no time to wait.
 TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeMayEndTheEpoch) {
   Checkpoint checkpoint;
