@@ -30,7 +30,9 @@ std::string right_column(const Option& option) {
   std::vector<std::string> facts;
   if (!names_all_choices(option)) facts.push_back(joined(option.choices, ", "));
   const auto& [name, values] = option.only_with;
-  if (!name.empty()) facts.push_back("with --" + name + " " + joined(values, " or "));
+  if (!name.empty()) {
+    facts.push_back("with --" + name + (values.empty() ? "" : " " + joined(values, " or ")));
+  }
   if (!option.default_value.empty()) facts.push_back("default " + option.default_value);
   return option.description + (facts.empty() ? "" : " (" + joined(facts, "; ") + ")");
 }

@@ -38,6 +38,15 @@ TEST(Help, ListsNoChoicesThatTheDescriptionNames) {
   EXPECT_THAT(table.help(), HasSubstr(" drop: wait; carry: go on (default drop)\n"));
 }
 
+TEST(Help, SaysWhichOptionAnotherOneNeeds) {
+  const OptionTable table({.command = "tune"}, {{.name = "limits"},
+                                                {.name = "fixed",
+                                                 .kind = OptionKind::flag,
+                                                 .description = "as it is",
+                                                 .only_with = {.option = "limits"}}});
+  EXPECT_THAT(table.help(), HasSubstr(" as it is (with --limits)\n"));
+}
+
 TEST(Help, BreaksLongDescriptionsAtAHundredColumns) {
   std::string words;
   for (int i = 0; i < 60; ++i) words += "word" + std::to_string(i) + " ";
