@@ -155,6 +155,16 @@ void OptionTable::take_config(const std::string& name, const std::string& text, 
   }
 }
 
+const std::string& OptionTable::in_place_of(const std::string& name, const Options& options) const {
+  for (const auto& set : about_.alternatives) {
+    if (std::find(set.begin(), set.end(), name) == set.end()) continue;
+    for (const auto& other : set) {
+      if (options.is_given(other)) return other;
+    }
+  }
+  return name;
+}
+
 void OptionTable::require_unchanged(const Options& options, const std::string& resumed) const {
   const Options before = parse(std::vector<std::string>(), resumed);
   for (const auto& [option, text, source] : options.values_) {
@@ -165,8 +175,12 @@ void OptionTable::require_unchanged(const Options& options, const std::string& r
         before.number(option.name) == options.number(option.name)) {
       continue;
     }
-    throw UsageError("--" + option.name + " " + (text.empty() ? "(none)" : text) +
-                     ": the run to go on with has " + (was.text.empty() ? "none" : was.text) +
+    const std::string& said = text.empty() ? in_place_of(option.name, options) : option.name;
+    const std::string& value = options.find(said).text;
+    throw UsageError("--" + said + " " + (value.empty() ? "(none)" : value) +
+                     ": the run to go on with has " +
+                     (said == option.name ? "" : "--" + option.name + " ") +
+                     (was.text.empty() ? "none" : was.text) +
                      ", and a resumed run keeps it; leave the option out, or begin another run");
   }
 }
@@ -212,15 +226,13 @@ void OptionTable::settle_alternatives(Options& options) const {
       if (source > strongest) winner = &name;
       strongest = std::max(strongest, source);
     }
-    const auto is_member = [&set](const std::string& name) {
-      return std::find(set.begin(), set.end(), name) != set.end();
+    if (winner == nullptr) continue;
+    const auto is_loser = [&](const std::string& name) {
+      return name != *winner && std::find(set.begin(), set.end(), name) != set.end();
     };
     for (auto& value : options.values_) {
-      const bool is_loser = is_member(value.option.name);
-      const bool belongs_to_one = is_member(value.option.only_with.option) &&
-                                  value.option.only_with.option != *(winner ? winner : &set[0]);
-      if (value.source >= strongest || !(is_loser || belongs_to_one)) continue;
-      value = {value.option, {}, ValueSource::none};
+      const bool goes = is_loser(value.option.name) || is_loser(value.option.only_with.option);
+      if (goes && value.source < strongest) value = {value.option, {}, ValueSource::none};
     }
   }
 }

@@ -132,6 +132,8 @@ class OptionTable {
   void set(Options& options, const std::string& name, const std::string& text,
            ValueSource source) const;
   void check_positionals(const Options& options) const;
+  // The alternative to an option that is given instead of it; the option itself if none is.
+  const std::string& in_place_of(const std::string& name, const Options& options) const;
   void settle_alternatives(Options& options) const;
   void settle_conditions(Options& options) const;
 

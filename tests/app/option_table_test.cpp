@@ -103,6 +103,30 @@ TEST(Condition, MayBeThatAnotherOptionHasAValue) {
   EXPECT_FALSE(table.parse({"--trace", "t"}, before).flag("fixed"));
 }
 
+TEST(OptionTable, NamesWhatARunThatGoesOnMayNotChange) {
+  OptionTable::About about{.command = "try", .reads_config = true};
+  about.alternatives = {{"trace", "limits"}};
+  const OptionTable table(about, {{.name = "trace", .may_change = true},
+                                  {.name = "limits"},
+                                  {.name = "lr", .kind = OptionKind::number}});
+  const std::string before = table.parse({"--limits", "5", "--lr", "0.10"}).as_ini();
+  const std::string keeps =
+      ", and a resumed run keeps it; leave the option out, or begin another"
+      " run";
+  const auto refusal = [&](const std::vector<std::string>& words) -> std::string {
+    try {
+      table.require_unchanged(table.parse(words, before), before);
+      return {};
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal({}), "");
+  EXPECT_EQ(refusal({"--lr", "0.1"}), "");
+  EXPECT_EQ(refusal({"--lr", "0.2"}), "--lr 0.2: the run to go on with has 0.10" + keeps);
+  EXPECT_EQ(refusal({"--trace", "t"}), "--trace t: the run to go on with has --limits 5" + keeps);
+}
+
 TEST_F(ConfigFile, MayNotGiveWhatItRulesOut) {
   EXPECT_THROW(with("bend = 3\n"), UsageError);
   EXPECT_THROW(with("rule = linear\n", {"--bend", "3"}), UsageError);
