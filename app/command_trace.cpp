@@ -77,8 +77,11 @@ int show(const Options& options) {
   }
   std::cout << trace.name() << ": " << trace.rows() << (trace.rows() == 1 ? " row" : " rows");
   if (trace.is_sparse()) {
-    std::cout << ", each of which holds until the next one's update; the last one begins at update "
-              << trace.row(trace.rows() - 1).update;
+    const std::string last = std::to_string(trace.row(trace.rows() - 1).update);
+    std::cout << (trace.rows() == 1 ? ", which holds from update " + last + " on"
+                                    : ", each of which holds until the next one's update; the last"
+                                      " one begins at update " +
+                                          last);
   } else {
     std::cout << ", " << facts.samples << " samples in all";
   }
@@ -95,7 +98,7 @@ int show(const Options& options) {
 class EpochLines final : public PlanVisitor {
  public:
   EpochLines() {
-    std::cout << std::setw(8) << "epoch" << std::setw(18) << "rows" << std::setw(10) << "updates"
+    std::cout << std::setw(8) << "epoch" << std::setw(18) << "updates" << std::setw(10) << "number"
               << std::setw(12) << "samples" << std::setw(12) << "left over\n";
   }
   void begin_epoch(std::uint64_t, std::uint64_t) override {}

@@ -62,7 +62,7 @@ PlanTable::PlanTable(std::ostream& out, const PlanFacts& facts)
 }
 
 void PlanTable::begin_epoch(std::uint64_t epoch, std::uint64_t trace_begin) {
-  out_ << "\nepoch " << epoch << ", from row " << trace_begin << " of the trace\n"
+  out_ << "\nepoch " << epoch << ", from update " << trace_begin << "\n"
        << std::setw(12) << "step" << std::setw(12) << "batch size" << std::setw(14) << "minibatches"
        << "  substeps of each rank\n";
   line_steps_ = 0;

@@ -31,6 +31,9 @@ class Show(CommandTest):
                                  "minibatches": [32, 48], "epochs": [0, 2]})
         self.assertIn("2 rows, each of which holds until the next one's update; the last one "
                       "begins at update 9\n", self.succeed("trace", "show", trace).output)
+        trace = self.write("one.csv", "update,batchsize\n0,64\n")
+        self.assertIn("one.csv: 1 row, which holds from update 0 on\n",
+                      self.succeed("trace", "show", trace).output)
 
     def test_the_chart_rises_with_the_batch_size(self):
         shown = self.succeed("trace", "show", self.write_trace([32] * 30 + [512] * 30)).output
@@ -59,6 +62,9 @@ class Check(CommandTest):
                                "json").json()
         self.assertEqual([(e["trace_begin"], e["trace_end"]) for e in checked["epochs"]],
                          [(0, 2), (2, 5), (5, 8)])
+        text = self.succeed("trace", "check", trace, "--samples", 200, "--epochs", 3).output
+        self.assertRegex(text, r"epoch +updates +number ")  # of updates: there are but two rows
+        self.assertRegex(text, r"\n +1 +2-4 +3 +150 ")
         self.refuse(64, ["the plan has no end: give --epochs N or --updates N"], "trace", "check",
                     trace, "--samples", 200)
 

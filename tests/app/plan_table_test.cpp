@@ -40,7 +40,8 @@ TEST(PlanTable, NamesMinibatchesWhereRowsHaveTheirOwn) {
   PlanTable table(out, {.samples = 100, .rows_have_minibatches = true, .ranks = 1});
   walk(plan, data::Assignment::blocked, 1, table);
   table.finish();
-  EXPECT_THAT(out.str(), HasSubstr("100 samples, minibatches as the trace says, 1 rank\n"));
+  EXPECT_THAT(out.str(), HasSubstr("100 samples, minibatches as the trace says, 1 rank\n\n"
+                                   "epoch 0, from update 0\n"));
   EXPECT_THAT(out.str(), HasSubstr("         0-1          30             3  3  (of 10 samples)\n"));
   EXPECT_THAT(out.str(), HasSubstr("  5  (of 7 samples)  (last one: 5 samples)\n"));
   EXPECT_THAT(out.str(), HasSubstr("left over: 1 minibatch, 7 samples\n"));
