@@ -35,10 +35,22 @@ optim::BatchLimits limits_for(const RunOptions& options, std::uint64_t samples, 
   return limits;
 }
 
+// The maximum that cannot be met may be the data set's, which nobody gave.
+optim::Configuration first_batch(const RunOptions& options, const optim::BatchLimits& limits,
+                                 std::size_t ranks) {
+  try {
+    return initial_batch(limits, ranks);
+  } catch (const std::invalid_argument& error) {
+    if (limits.max_batch_size == options.adaptive->limits.max_batch_size) throw;
+    throw std::invalid_argument(std::string(error.what()) +
+                                " (the samples of the data set: --epoch-end carry allows more)");
+  }
+}
+
 data::BatchTrace open_trace(const RunOptions& options,
                             const std::optional<optim::BatchLimits>& limits, std::size_t ranks) {
   if (limits) {
-    const optim::Configuration first = initial_batch(*limits, ranks);
+    const optim::Configuration first = first_batch(options, *limits, ranks);
     return data::BatchTrace::sparse({{0, first.batch, first.minibatch, 0}});
   }
   return options.trace_file.empty() ? data::BatchTrace::constant(options.batch_size)

@@ -52,6 +52,31 @@ TEST(RunInputs, LimitAnAdaptiveRunToItsDataSetOnlyWhereItCouldAskForMore) {
   EXPECT_THROW(open_inputs(options, 2), std::invalid_argument);
 }
 
+TEST(RunInputs, SayWhoseTheMaximumIsThatCannotBeMet) {
+  RunOptions options = testing::small_run();
+  const auto refusal = [&]() -> std::string {
+    try {
+      open_inputs(options, 3);
+      return {};
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+  };
+  const std::string too_much =
+      "--adaptive: minibatches of at least 110 on 3 ranks make 330 samples"
+      " an update, above the maximum batch size, 300; 2 ranks would do";
+  options.adaptive = {.limits = {.initial_batch = 32, .max_batch_size = 300}};
+  options.adaptive->limits.local_bounds = optim::LocalBounds{110, 200};
+  EXPECT_EQ(refusal(), too_much);
+  const std::string whose = " (the samples of the data set: --epoch-end carry allows more)";
+  for (const std::optional<std::uint64_t> most : {std::optional<std::uint64_t>(500), {}}) {
+    options.adaptive->limits.max_batch_size = most;
+    EXPECT_EQ(refusal(), too_much + whose);
+  }
+  options.epoch_end = data::EpochEnd::carry;
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST(RunInputs, TellTheOptimizerWhatToMeasure) {
   RunOptions options = testing::small_run();
   options.rule = "legw";
