@@ -25,9 +25,9 @@ void erase_replay(std::vector<std::string>& words) {
 
 std::vector<std::string> with_replay_written_out(const OptionTable& table,
                                                  std::vector<std::string> words) {
-  const auto directory = table.parse(words).text_if("replay");
-  if (!directory) return words;
-  const fs::path run = *directory;
+  const Options given = table.parse(words);
+  if (!given.has_value("replay")) return words;
+  const fs::path run = given.text("replay");
   const std::string config = (run / "config.ini").string();
   if (!fs::exists(config)) {
     throw data::MissingFileError("--replay: " + config +
@@ -39,9 +39,7 @@ std::vector<std::string> with_replay_written_out(const OptionTable& table,
   const auto limits = batch_limits(before);
   const fs::path trace = run / (limits ? "decisions.csv" : "trace.csv");
   if (limits || before.has_value("trace")) words.insert(words.end(), {"--trace", trace.string()});
-  const bool is_given = std::ranges::any_of(
-      words, [](const std::string& word) { return word.rfind("--reference-batch", 0) == 0; });
-  if (limits && !is_given && !before.has_value("reference-batch")) {
+  if (limits && !given.has_value("reference-batch") && !before.has_value("reference-batch")) {
     words.insert(words.end(), {"--reference-batch", std::to_string(limits->initial_batch)});
   }
   return words;
