@@ -112,9 +112,9 @@ void use_ranks_within(const optim::BatchLimits& limits, LaunchPlan& plan) {
   plan.usable_ranks = [limits](std::uint64_t ranks) {
     return runtime::most_ranks_within(limits, ranks);
   };
-  if (plan.usable_ranks(plan.limits.most) >= plan.limits.least) return;
-  runtime::initial_batch(limits, plan.limits.least);  // says what is wrong
-  throw UsageError("--ranks: the bounds of --adaptive cannot be met on so few ranks");
+  if (plan.usable_ranks(plan.limits.most) < plan.limits.least) {
+    runtime::initial_batch(limits, plan.limits.least);  // throws, and says what is wrong
+  }
 }
 
 // The training goes on with what its checkpoint holds, but ends with the code that is expected
