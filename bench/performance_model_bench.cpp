@@ -48,8 +48,8 @@ class Watch final : public runtime::RunLog {
       }
       profile.observe({1, ranks_, report.minibatch, report.substeps}, substep, report.seconds);
     }
-    const std::uint64_t of_a_rank = report.substeps / ranks_;
-    if (report.update % updates_ == 0) profile.settle(static_cast<double>(of_a_rank));
+    if (report.update % updates_ > 0) return;
+    profile.settle(static_cast<double>(profile.observed().minibatches / ranks_));
   }
   runtime::UpdateProfile profile;
 
