@@ -28,7 +28,8 @@ address() { echo "$network.$(($1 + 1))"; }
 # Open MPI names a job, and its files in the temporary directory, by host and process number: two
 # that begin at once in namespaces of their own would have the same, and remove each other's.
 number_processes_at_random() {
-  echo $((300 + RANDOM % 30000)) >/proc/sys/kernel/ns_last_pid || true # not every kernel has it
+  # not every kernel has it
+  echo $((300 + RANDOM % 30000)) 2>/dev/null >/proc/sys/kernel/ns_last_pid || true
 }
 
 # The mounts are seen by this process and its children alone. All of /etc is replaced by a copy:
