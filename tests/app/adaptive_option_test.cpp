@@ -47,6 +47,14 @@ TEST(AdaptiveOption, LeavesOutWhatIsNotSaid) {
   EXPECT_TRUE(local->may_go_below_initial);
 }
 
+TEST(AdaptiveOption, TakesLimitsThatMeet) {
+  const auto limits = limits_with({"--adaptive", "max=64,local=32:32,initial=64"});
+  EXPECT_EQ(limits->max_batch_size, limits->initial_batch);
+  EXPECT_EQ(limits->local_bounds->lower, limits->local_bounds->upper);
+  EXPECT_TRUE(limits_with({"--adaptive", "max=64,local=32:40", "--fixed-minibatch"}));
+  EXPECT_TRUE(limits_with({"--adaptive", "max=64,local=20:32", "--fixed-minibatch"}));
+}
+
 TEST(AdaptiveOption, MayFixTheMinibatch) {
   const auto limits =
       limits_with({"--adaptive", "max=512", "--fixed-minibatch", "--minibatch", "24"});
@@ -71,6 +79,10 @@ TEST(AdaptiveOption, RefusesWhatMakesNoSense) {
   expect_refused({"--adaptive", "max=64,"}, "--adaptive: found \"max=64,\"" + expected);
   expect_refused({"--adaptive", "max=64,,local=1:2"}, "--adaptive: found \"\"" + expected);
   expect_refused({"--adaptive", "max=64,max=65"}, "--adaptive: max is given twice; give it once");
+  expect_refused({"--adaptive", "local=1:2,local=1:2"},
+                 "--adaptive: local is given twice; give it once");
+  expect_refused({"--adaptive", "max=9,initial=3,initial=3"},
+                 "--adaptive: initial is given twice; give it once");
   expect_refused({"--adaptive", "local=64"},
                  "--adaptive: found \"local=64\", expected local=MIN:MAX");
   for (const char* item : {"max=", "max=0", "max=-1", "max=1e3", "max=9999999999", "local=8:x",
@@ -86,9 +98,11 @@ TEST(AdaptiveOption, RefusesARuleThatDoesNotFollowTheBatch) {
                  "--adaptive: rule constant leaves the learning rate as it is, so larger batches "
                  "would come no further with an update; choose adascale, or another rule that "
                  "follows the batch");
-  for (const char* rule : {"linear", "linear-momentum", "root", "adascale"}) {
+  for (const char* rule : {"linear", "linear-momentum", "root", "adascale", "adamscale", "legw"}) {
     EXPECT_TRUE(limits_with({"--adaptive", "max=128", "--rule", rule})) << rule;
   }
+  EXPECT_TRUE(
+      limits_with({"--adaptive", "max=128", "--rule", "constant", "--optimizer", "adadelta"}));
 }
 
 TEST(AdaptiveOption, ExcludesATraceAndABatchSize) {

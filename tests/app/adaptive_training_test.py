@@ -55,6 +55,14 @@ class Replay(AdaptiveTest):
             self.assertTrue(all(key in line for line in updates), key)
         self.assertIn("predicted_goodput", updates[-1])
 
+    def test_a_replay_goes_on_by_the_same_command_line(self):
+        self.succeed("train", *RUN, *LIMITS, "--out", "run", ranks=2)
+        replay = ["train", "--replay", "run", "--out", "again", "--resume"]
+        first = rubato(*replay, "--stop-after-update", 50, ranks=1, directory=self.directory)
+        self.assertEqual(first.code, 75, first.message)
+        self.succeed(*replay, ranks=3)
+        self.assertEqual(self.digest("again"), self.digest("run"))
+
     def test_a_run_with_a_trace_or_one_batch_is_repeated_too(self):
         trace = self.write("t.csv", "update,batchsize,minibatch\n0,64,16\n9,40,20\n")
         for name, batch in (("trace", ["--trace", trace]), ("constant", ["--batch-size", 64])):

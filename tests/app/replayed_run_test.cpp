@@ -15,6 +15,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 using testing::ElementsAre;
+using testing::StrEq;
+using testing::ThrowsMessage;
 
 class ReplayedRun : public testing::Test {
  protected:
@@ -44,6 +46,13 @@ TEST_F(ReplayedRun, TakesConfigurationAndDecisions) {
   EXPECT_EQ(options.text("trace"), decisions);
 }
 
+TEST_F(ReplayedRun, IsNamedInOneWordToo) {
+  std::ofstream(config) << "data = digits\nbatch-size = 8\n";
+  EXPECT_THAT(with_replay_written_out(train_table(),
+                                      {"--replay=" + directory.path().string(), "--out", "new"}),
+              ElementsAre("--out", "new", "--config", config));
+}
+
 TEST_F(ReplayedRun, KeepsAReferenceBatch) {
   Words adaptive{"--data", "digits", "--adaptive", "max=99", "--reference-batch", "7"};
   EXPECT_THAT(written_out(adaptive),
@@ -70,9 +79,14 @@ TEST_F(ReplayedRun, RefusesADirectoryWithoutARunAndWhatExcludesIt) {
   const OptionTable table = train_table();
   EXPECT_THROW(with_replay_written_out(table, {"--replay", (directory.path() / "x").string()}),
                data::MissingFileError);
-  for (const char* option : {"--trace=t.csv", "--batch-size=8", "--adaptive=max=8"}) {
-    EXPECT_THROW(written_out({"--data", "digits", "--batch-size", "8"}, {option}), UsageError)
-        << option;
+  for (const std::string name : {"trace", "batch-size", "adaptive", "config"}) {
+    const std::string value = name == "config" ? config : "8";
+    EXPECT_THAT(
+        [&] {
+          written_out({"--data", "digits", "--batch-size", "8"}, {"--" + name, value});
+        },
+        ThrowsMessage<UsageError>(
+            StrEq("--" + name + " and --replay exclude each other; give one")));
   }
 }
 
