@@ -75,7 +75,7 @@ void Supervisor::look() {
   devices_ = capacity_->devices_now();
   auto ranks = ranks_for(devices_, capacity_->largest(), plan_.limits);
   if (plan_.usable_ranks) ranks = plan_.usable_ranks(ranks);
-  ranks_ = settled_ranks_.see(ranks < plan_.limits.least ? 0 : ranks, Clock::now());
+  ranks_ = settled_ranks_.see(ranks, Clock::now());
   if (const auto warning = capacity_->take_warning()) events_.say("warning: " + *warning);
 }
 

@@ -30,7 +30,8 @@ struct LaunchPlan {
   std::vector<std::string> launcher;  // mpirun
   std::vector<std::string> command;   // the program and its arguments; goes on where the run stands
   RankLimits limits;
-  // Of so many ranks at most, how many the training can use; none: all.
+  // Of so many ranks at most, how many the training can use, of limits.least or more never fewer
+  // than those; none: all.
   std::function<std::uint64_t(std::uint64_t)> usable_ranks = {};
   std::chrono::duration<double> settle_time{0.5};
   std::chrono::duration<double> stop_grace{30};
