@@ -75,7 +75,7 @@ class Interruption(AdaptiveTest):
         first = rubato("train", *RUN, *LIMITS, "--out", "run", "--stop-after-update", 50, ranks=2,
                        directory=self.directory)
         self.assertEqual(first.code, 75, first.message)
-        second = rubato("train", "--out", "run", "--resume", "--stop-after-update", 120, ranks=3,
+        second = rubato("train", "--out", "run", "--resume", "--stop-after-update", 55, ranks=3,
                         directory=self.directory)
         self.assertEqual(second.code, 75, second.message)
         self.succeed("train", "--out", "run", "--resume", ranks=1)
