@@ -132,6 +132,27 @@ TEST(TraceWalk, AnEpochOfMixedMinibatchesHasAllSamples) {
   expect_same(TracePlan(BatchTrace::sparse(whole), options_of(83, EpochEnd::drop, 3)), same);
 }
 
+// What memory is reserved by, in a run whose end is open too.
+TEST(TraceWalk, NoUpdateHasMoreThanThePlanSays) {
+  const std::vector<TraceRow> rows{{0, 8, 8}, {3, 100, 2}, {5, 90, 64}};
+  for (const auto end : {EpochEnd::drop, EpochEnd::carry}) {
+    const std::uint64_t samples = end == EpochEnd::drop ? 100 : 30;
+    const TracePlan plan(BatchTrace::sparse(rows),
+                         {.samples = samples, .minibatch = 4, .epoch_end = end});
+    EXPECT_EQ(plan.largest_minibatch(), std::min<std::uint64_t>(64, samples));
+    Cursor cursor;
+    for (int i = 0; i < 50; ++i) {
+      const auto update = plan.next(cursor);
+      ASSERT_TRUE(update);
+      EXPECT_LE(update->minibatches.size(), plan.most_minibatches());
+      for (const Minibatch& one : update->minibatches) {
+        EXPECT_LE(one.size, plan.largest_minibatch());
+      }
+      cursor = update->end;
+    }
+  }
+}
+
 TEST(TraceWalk, RefusesARowLargerThanAnEpoch) {
   EXPECT_EQ(thrown_message<ContentError>([] {
               TracePlan(

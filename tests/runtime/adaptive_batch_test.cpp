@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "collectives/communicator.hpp"
@@ -42,7 +43,9 @@ optim::GradientNoise all_noise() {
   return noise;
 }
 
-void observe_updates(AdaptiveBatch& adaptive, std::size_t ranks) {
+void observe_updates(
+    AdaptiveBatch& adaptive, std::size_t ranks, int count = 10,
+    const std::function<void(StepReport&)>& change = [](StepReport&) {}) {
   const data::TraceRow row = adaptive.trace().row(0);
   data::PlannedUpdate update;
   update.batch_size = row.batch_size;
@@ -52,7 +55,8 @@ void observe_updates(AdaptiveBatch& adaptive, std::size_t ranks) {
   report.gradient_variance = 1;
   report.seconds = 0.1;
   report.rank_times.assign(ranks, {0.05, 0.05, 1});
-  for (int i = 0; i < 10; ++i) adaptive.observe(update, report);
+  change(report);
+  for (int i = 0; i < count; ++i) adaptive.observe(update, report);
   EXPECT_GT(report.goodput, 0);
 }
 
@@ -71,6 +75,40 @@ TEST_F(AdaptiveBatchTest, ABatchThatDoesNotFitIntoTheEpochWaitsForItsEnd) {
   EXPECT_EQ(row.epoch, 1U);
   EXPECT_GT(row.batch_size, adaptive.trace().row(0).batch_size);
   EXPECT_EQ(adaptive.take_report().has_value(), world.rank() == 0);
+}
+
+// At a reference batch of 32 the variance is half of that at the initial batch, 16: of 64 samples,
+// each is worth (2 + 1) / (2 + 4) of one of 16.
+TEST_F(AdaptiveBatchTest, GoodputRefersToTheInitialBatch) {
+  AdaptiveBatch adaptive(options, options.adaptive->limits, topology, 32);
+  data::PlannedUpdate update;
+  update.batch_size = 64;
+  StepReport report;
+  report.gradient_variance = 1;
+  report.gradient_square = 1;
+  report.seconds = 0.5;
+  adaptive.observe(update, report);
+  EXPECT_DOUBLE_EQ(report.goodput, 0.5 * 64 / 0.5);
+}
+
+// Data that come late, a sum made twice, an update left out: none takes as long as others.
+TEST_F(AdaptiveBatchTest, LearnsOnlyFromUpdatesLikeOthers) {
+  AdaptiveBatch adaptive = begun();
+  const auto updates_known = [&] {
+    const std::string profile = adaptive.entries()[0].value;
+    return profile.substr(profile.find_last_of(" \n", profile.size() - 2) + 1);
+  };
+  observe_updates(adaptive, world.size());
+  EXPECT_EQ(updates_known(), "9\n");
+  observe_updates(adaptive, world.size(), 1,
+                  [](StepReport& report) { report.was_repeated = true; });
+  observe_updates(adaptive, world.size(), 1, [](StepReport& report) { report.skipped = "NaN"; });
+  EXPECT_EQ(updates_known(), "9\n");
+  EXPECT_FALSE(adaptive.decide({.update = 32, .row = 32}, 3, all_noise()));
+  observe_updates(adaptive, world.size(), 1);
+  EXPECT_EQ(updates_known(), "9\n");
+  observe_updates(adaptive, world.size(), 1);
+  EXPECT_EQ(updates_known(), "10\n");
 }
 
 // Where each update ends an epoch, most of them are still measured, with their data in time.

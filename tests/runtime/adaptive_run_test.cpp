@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -93,7 +94,8 @@ TEST_F(AdaptiveRunTest, ItsDecisionsRepeatItOnAnyNumberOfRanks) {
       RunOptions options = adaptive_run();
       options.epoch_end = epoch_end;
       if (is_fixed) options.adaptive->limits.fixed_minibatch = options.minibatch;
-      go_on(options, std::min<std::size_t>(2, world.size()), std::nullopt);
+      Listener listener;
+      go_on(options, std::min<std::size_t>(2, world.size()), std::nullopt, {&listener});
       expect_replays_are_equal(options, to_string(epoch_end) + (is_fixed ? ", fixed" : ""));
       if (world.rank() == 0) {
         for (const auto trace = data::BatchTrace::from_csv(directory / "run" / "decisions.csv");
@@ -102,6 +104,9 @@ TEST_F(AdaptiveRunTest, ItsDecisionsRepeatItOnAnyNumberOfRanks) {
           EXPECT_GE(trace.row(row).batch_size, 16U);
           EXPECT_LE(trace.row(row).minibatch, 50U);
         }
+        const auto changes = std::ranges::count(listener.decisions, true, &DecisionReport::changes);
+        const std::string lines = decisions();
+        EXPECT_EQ(std::ranges::count(lines, '\n'), 2 + changes);
       }
       clear();
     }
@@ -196,6 +201,16 @@ TEST_F(AdaptiveRunTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
   EXPECT_EQ(listener.updates.back().predicted_goodput, last.decision.predicted_goodput);
   EXPECT_EQ(listener.updates.back().batch_size, last.decision.configuration.batch);
   EXPECT_EQ(listener.updates.back().minibatch, last.decision.configuration.minibatch);
+}
+
+TEST_F(AdaptiveRunTest, RefusesToGoOnWithARunOfAnotherKind) {
+  RunOptions constant = adaptive_run();
+  constant.adaptive.reset();
+  go_on(constant, world.size(), 3);
+  EXPECT_THAT(refusal(adaptive_run(), std::nullopt), HasSubstr("the trace differs"));
+  clear();
+  go_on(adaptive_run(), world.size(), 3);
+  EXPECT_THAT(refusal(constant, std::nullopt), HasSubstr("the trace differs"));
 }
 
 TEST_F(AdaptiveRunTest, RefusesLimitsThatTheseRanksOrThisDataSetCannotMeet) {

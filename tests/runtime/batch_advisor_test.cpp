@@ -84,6 +84,7 @@ TEST(BatchAdvisor, PassesOverUpdatesOfAnotherSize) {
   const optim::Configuration other{32, 1, 40};
   const std::vector<RankTime> times{{1, 1, 1}, {1, 1, 1}};
   advisor.observe(update_of(other), advisor.initial(), times, 1);
+  advisor.observe(update_of({16, 2, 64}), advisor.initial(), times, 1);
   EXPECT_FALSE(advisor.advise({1, 1}, advisor.initial()));
 }
 
@@ -112,6 +113,27 @@ TEST(BatchAdvisor, KnowsThatASlowRankHoldsTheOthersUp) {
   ASSERT_EQ(measured.size(), 1U);
   EXPECT_NEAR(measured[0].work.substeps, 1.5, 1e-9);  // of the ranks' mean
   EXPECT_NEAR(measured[0].substep_seconds, 2 * (1e-3 + 32e-5), 1e-9);
+}
+
+TEST(BatchAdvisor, TakesRanksThatDifferByLittleForAlike) {
+  BatchAdvisor advisor(limits_of(64, 1024), 1, 2, false);
+  run_updates(advisor, advisor.initial(), 20, 1.1);
+  EXPECT_EQ(advisor.settled_profile().measurements()[0].work.substeps, 1);
+}
+
+// One minibatch of twice the size, in twice the time: the ranks are still alike.
+TEST(BatchAdvisor, ARankWithoutAMinibatchTellsNothing) {
+  BatchAdvisor advisor(limits_of(64, 1024), 1, 2, false);
+  run_updates(advisor, advisor.initial());
+  advisor.advise({1, 1}, advisor.initial());
+  const optim::Configuration whole{64, 1, 64};
+  const double seconds = 2 * (1e-3 + 32e-5);
+  const std::vector<RankTime> times{{seconds, seconds, 1}, {}};
+  for (int i = 0; i < 5; ++i) advisor.observe(update_of(whole), whole, times, seconds);
+  const auto measured = advisor.settled_profile().measurements();
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_DOUBLE_EQ(measured[1].substep_seconds, seconds);
+  EXPECT_EQ(measured[1].work.substeps, 1);
 }
 
 TEST(BatchAdvisor, RefusesLimitsWithoutRoomAndSaysWhatWouldDo) {

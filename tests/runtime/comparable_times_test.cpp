@@ -47,6 +47,15 @@ TEST(ComparableTimes, SlowRanksCountAsHavingHadMoreToDo) {
   }
 }
 
+TEST(ComparableTimes, SubstepsThatWereNotMeasuredTellNothing) {
+  auto profile = profile_with(2.5);
+  for (int i = 0; i < 9; ++i) {
+    profile.push_back(profile.back());
+    profile.back().substep_seconds = 0;
+  }
+  EXPECT_NEAR(comparable_times(profile, 1, 2)[2].work.substeps, 2.5, 0.02);
+}
+
 TEST(ComparableTimes, LeavesRanksThatAreAlikeAlone) {
   const auto before = profile_with(1);
   const auto after = comparable_times(before, 1, 2);

@@ -4,8 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <fstream>
 #include <sstream>
@@ -13,6 +11,7 @@
 #include <thread>
 
 #include "runtime/errors.hpp"
+#include "tests/runtime/small_disk.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
@@ -20,27 +19,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-// While it lives, no file may grow beyond this.
-class SmallDisk {
- public:
-  explicit SmallDisk(rlim_t bytes) {
-    former_handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &former_);
-    const struct rlimit small { bytes, former_.rlim_max };
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-  ~SmallDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &former_);
-    ::signal(SIGXFSZ, former_handler_);
-  }
-
- private:
-  struct rlimit former_ {};
-  void (*former_handler_)(int);
-};
+using testing::SmallDisk;
 
 class LineFileTest : public ::testing::Test {
  protected:

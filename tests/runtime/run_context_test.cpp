@@ -76,6 +76,8 @@ TEST_F(RunContextTest, ACheckpointKnowsItsTraceByTheBatchSizes) {
   EXPECT_FALSE(is_trace_of(checkpoint, data::BatchTrace::from_rows({8, 17})));
   EXPECT_FALSE(is_trace_of({}, trace));
   EXPECT_FALSE(is_trace_of(checkpoint, data::BatchTrace::sparse({{0, 8}, {1, 16}})));
+  EXPECT_FALSE(is_trace_of(
+      checkpoint, data::BatchTrace::from_csv_text("batchsize,minibatch\n8,4\n16,4\n", "t.csv")));
 }
 
 // What refuses a run of identity `now` from a checkpoint of identity `then`; empty if nothing does.

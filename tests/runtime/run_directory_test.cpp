@@ -69,8 +69,10 @@ TEST_F(RunDirectoryTest, RecordsOptionsAndTraceAndIsEmptiedForARunFromTheBeginni
   }
   std::ifstream rows(path / "trace.csv");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(rows), {}), "update,batchsize\n0,8\n5,16\n");
+  std::ofstream(path / "decisions.csv") << "update,batchsize\n";
   RunDirectory again(path, OutputMode::overwrite);
   again.begin_anew();
+  EXPECT_FALSE(fs::exists(path / "decisions.csv"));
   again.record("seed = 2\n", data::BatchTrace::constant(8));
   EXPECT_FALSE(fs::exists(path / "trace.csv"));
 }

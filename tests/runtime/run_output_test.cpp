@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/errors.hpp"
 #include "runtime/state_file.hpp"
 #include "tests/runtime/resumed_run.hpp"
+#include "tests/runtime/small_disk.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -98,6 +100,26 @@ TEST_F(RunOutputTest, AnOutageOfTheDiskIsAWarningUntilTheEnd) {
     }
     world.barrier();
   }
+}
+
+// A replay would miss a decision.
+TEST_F(RunOutputTest, DecisionsThatTheDiskRefusesAreAWarningUntilTheEnd) {
+  if (world.rank() != 0) return;
+  RunOptions options;
+  options.adaptive.emplace();
+  RunDirectory run(directory / "run", OutputMode::fresh);
+  AfterUpdate log([](std::uint64_t) {});
+  const std::string decisions(100'000, '0');
+  RunOutput::Record record;
+  record.decisions = decisions + "\n";
+  RunOutput output(options, &run, {&log}, RunFacts(), record, data::BatchTrace::constant(8));
+  const testing::SmallDisk full(decisions.size() + 10);
+  output.decision({{}, false, 0});
+  EXPECT_TRUE(log.warnings.empty());
+  output.decision({{}, true, 0});
+  ASSERT_EQ(log.warnings.size(), 1U);
+  EXPECT_THAT(log.warnings[0], HasSubstr("decisions.csv"));
+  EXPECT_THROW(output.end({}, {}), WriteError);
 }
 
 }  // namespace

@@ -133,6 +133,9 @@ TEST_F(TrainStepTest, FollowsAPlainProgramOverUnevenBatches) {
     EXPECT_DOUBLE_EQ(report.learning_rate, rate * scale);
     EXPECT_EQ(report.substeps, (update->batch_size + minibatch - 1) / minibatch);
     EXPECT_EQ(report.samples, position);
+    double whole = 0;  // a short minibatch is none
+    for (const RankTime& time : report.rank_times) whole += time.whole_minibatches;
+    EXPECT_EQ(whole, static_cast<double>(update->batch_size / minibatch));
     used = (used + audit_of(0, update->begin.update, samples)) & audit_mask;
     EXPECT_EQ(report.audit, used);
     topology.node().barrier();
