@@ -94,10 +94,15 @@ class FeistelPermutation {
 OrderKind order_kind(const std::string& name) {
   if (name == "torch") return OrderKind::torch;
   if (name == "feistel") return OrderKind::feistel;
-  throw std::invalid_argument("order: found \"" + name + "\", expected torch or feistel");
+  if (name == "sequential") return OrderKind::sequential;
+  throw std::invalid_argument("order: found \"" + name +
+                              "\", expected torch, feistel or sequential");
 }
 
-std::string to_string(OrderKind kind) { return kind == OrderKind::torch ? "torch" : "feistel"; }
+std::string to_string(OrderKind kind) {
+  if (kind == OrderKind::sequential) return "sequential";
+  return kind == OrderKind::torch ? "torch" : "feistel";
+}
 
 EpochOrder::EpochOrder(OrderKind kind, std::uint64_t samples, std::uint64_t seed,
                        std::uint64_t epoch)
@@ -119,6 +124,10 @@ void EpochOrder::read(std::uint64_t begin, std::span<std::uint64_t> out) const {
   }
   if (kind_ == OrderKind::torch) {
     std::copy_n(permutation_.begin() + static_cast<std::ptrdiff_t>(begin), out.size(), out.begin());
+    return;
+  }
+  if (kind_ == OrderKind::sequential) {
+    std::iota(out.begin(), out.end(), begin);
     return;
   }
   const FeistelPermutation permutation(samples_, seed_, epoch_);

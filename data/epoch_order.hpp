@@ -10,10 +10,11 @@
 namespace rubato::data {
 
 enum class OrderKind {
-  torch,   // torch.randperm on MT19937 seeded with the low 32 bits of seed + epoch: the reference's
-           // data order
-  feistel  // a keyed permutation computed position by position in O(1) memory, for sets too large
-           // to permute
+  torch,  // torch.randperm on MT19937 seeded with the low 32 bits of seed + epoch: the reference's
+          // data order
+  feistel,  // a keyed permutation computed position by position in O(1) memory, for sets too large
+            // to permute
+  sequential  // as the data set has them, in every epoch
 };
 
 OrderKind order_kind(const std::string& name);  // throws std::invalid_argument

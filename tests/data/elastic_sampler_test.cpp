@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "thrown_message.hpp"
@@ -25,6 +27,41 @@ TracePlan carry_plan(std::vector<std::uint64_t> rows, std::uint64_t samples,
 ElasticSampler sampler_of(const TracePlan& plan, std::size_t ranks, std::size_t rank,
                           Assignment assignment) {
   return {plan, {ranks, rank, 42, OrderKind::torch, assignment}};
+}
+
+// The reference's lists, as far as they are not padded: rank r has the samples base + r, base + r +
+// R, ... and the reference then repeats samples from the start to fill the last round.
+TEST(ElasticSampler, HasTheReferencesSamplesWithoutItsPadding) {
+  const auto golden = nlohmann::json::parse(
+      std::ifstream(RUBATO_SOURCE_DIR "/tests/golden/elastic_sampler_golden.json"));
+  for (const auto& entry : golden["sampler"]) {
+    const std::uint64_t samples = entry["dataset"];
+    const std::uint64_t base = entry["base_index"];
+    std::vector<std::uint64_t> rows{samples - base};
+    if (base > 0) rows.insert(rows.begin(), base);
+    const TracePlan plan(BatchTrace::from_rows(rows), {.samples = samples, .minibatch = 1});
+    std::vector<int> uses(samples, 0);
+    for (std::size_t rank = 0; rank < entry["replicas"]; ++rank) {
+      std::vector<std::uint64_t> found;
+      for (const Substep& substep : ElasticSampler(plan, {.ranks = entry["replicas"],
+                                                         .rank = rank,
+                                                         .order = OrderKind::sequential,
+                                                         .assignment = Assignment::strided})) {
+        const bool is_rest = substep.update + 1 == rows.size();
+        if (!is_rest || substep.is_idle) continue;
+        found.insert(found.end(), substep.samples.begin(), substep.samples.end());
+      }
+      std::vector<std::uint64_t> expected = entry["ranks"][rank];
+      const std::size_t ranks = entry["replicas"];
+      const std::uint64_t first = base + rank;
+      expected.resize(first < samples ? (samples - first + ranks - 1) / ranks : 0);
+      EXPECT_EQ(found, expected) << entry;
+      for (const std::uint64_t sample : found) ++uses[sample];
+    }
+    for (std::uint64_t sample = 0; sample < samples; ++sample) {
+      EXPECT_EQ(uses[sample], sample < base ? 0 : 1) << entry;
+    }
+  }
 }
 
 TEST(ElasticSampler, UnderCarryAllRanksTogetherUseEverySampleOncePerEpoch) {

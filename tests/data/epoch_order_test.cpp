@@ -101,6 +101,13 @@ double chi_squared_of_ten(OrderKind kind) {
   return chi_squared;
 }
 
+TEST(EpochOrder, SequentialIsTheDataSetsOwn) {
+  EXPECT_EQ(order_of(OrderKind::sequential, 4, 7, 3), (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  std::vector<std::uint64_t> some(2);
+  EpochOrder(OrderKind::sequential, 9, 0, 0).read(5, some);
+  EXPECT_EQ(some, (std::vector<std::uint64_t>{5, 6}));
+}
+
 TEST(EpochOrder, SpreadsSamplesEvenlyOverPositions) {
   EXPECT_LT(chi_squared_of_ten(OrderKind::torch), 132);
   EXPECT_LT(chi_squared_of_ten(OrderKind::feistel), 132);
@@ -126,11 +133,11 @@ TEST(EpochOrder, RefusesPositionsBeyondTheEnd) {
 }
 
 TEST(EpochOrder, Names) {
-  for (const OrderKind kind : {OrderKind::torch, OrderKind::feistel}) {
+  for (const OrderKind kind : {OrderKind::torch, OrderKind::feistel, OrderKind::sequential}) {
     EXPECT_EQ(order_kind(to_string(kind)), kind);
   }
   EXPECT_EQ(thrown_message<std::invalid_argument>([] { order_kind("random"); }),
-            "order: found \"random\", expected torch or feistel");
+            "order: found \"random\", expected torch, feistel or sequential");
 }
 
 }  // namespace
