@@ -100,7 +100,8 @@ TraceEnd trace_end(const std::string& name) {
 EpochEnd epoch_end(const std::string& name) {
   if (name == "drop") return EpochEnd::drop;
   if (name == "carry") return EpochEnd::carry;
-  throw std::invalid_argument("epoch-end: found \"" + name + "\", expected drop or carry");
+  if (name == "cut") return EpochEnd::cut;
+  throw std::invalid_argument("epoch-end: found \"" + name + "\", expected drop, carry or cut");
 }
 
 std::string to_string(TraceEnd end) {
@@ -108,7 +109,10 @@ std::string to_string(TraceEnd end) {
   return end == TraceEnd::stop ? "stop" : "repeat-last";
 }
 
-std::string to_string(EpochEnd end) { return end == EpochEnd::drop ? "drop" : "carry"; }
+std::string to_string(EpochEnd end) {
+  if (end == EpochEnd::cut) return "cut";
+  return end == EpochEnd::drop ? "drop" : "carry";
+}
 
 std::uint64_t TracePlan::minibatches_per_epoch() const noexcept {
   return options_.samples / options_.minibatch;

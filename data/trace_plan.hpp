@@ -12,6 +12,7 @@
 //   of epochs long. Where the run ends
 //          with an epoch (--epochs), its last update is cut there: every epoch uses every sample
 //          exactly once.
+//   cut    an epoch gives all N samples; the update that reaches its end is cut short there.
 //
 // A trace whose rows have minibatches of their own has no whole minibatches to count an epoch in:
 // under drop, too, an epoch then has all N samples to give. (Where batches are whole minibatches of
@@ -28,7 +29,7 @@
 namespace rubato::data {
 
 enum class TraceEnd { error, repeat_last, stop };
-enum class EpochEnd { drop, carry };
+enum class EpochEnd { drop, carry, cut };
 TraceEnd trace_end(const std::string& name);  // throw std::invalid_argument, naming the valid words
 EpochEnd epoch_end(const std::string& name);
 std::string to_string(TraceEnd);
@@ -92,7 +93,7 @@ class TracePlan {
   std::optional<std::uint64_t> total_updates() const noexcept { return total_updates_; }
   std::optional<std::uint64_t> total_samples() const noexcept { return total_samples_; }
   std::uint64_t minibatches_per_epoch() const noexcept;  // floor(N/b), as the reference counts
-  // floor(N/b)*b under drop, N under carry or where rows have minibatches of their own.
+  // floor(N/b)*b under drop, N under carry and cut or where rows have minibatches of their own.
   std::uint64_t epoch_samples() const noexcept;
   // Of any one update; an upper bound where the run has no known end.
   std::uint64_t most_minibatches() const noexcept { return most_minibatches_; }

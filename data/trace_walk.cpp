@@ -102,8 +102,9 @@ TraceWalk::Step TraceWalk::advance_carry(const Cursor& cursor) const {
   return step;
 }
 
-// Under carry the last update is cut where the last epoch ends.
+// Under carry the last update is cut where the last epoch ends; under cut, that of every epoch.
 std::uint64_t TraceWalk::samples_to_end(const Cursor& cursor) const {
+  if (options_.epoch_end == EpochEnd::cut) return epoch_samples_ - cursor.position;
   if (!options_.epochs) return batch_size(cursor.row);
   return (*options_.epochs - cursor.epoch) * epoch_samples_ - cursor.position;
 }

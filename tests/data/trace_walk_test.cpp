@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "data/errors.hpp"
@@ -44,8 +45,8 @@ void expect_same(const TracePlan& one, const TracePlan& other) {
 
 TEST(TraceWalk, ARowHoldsUntilTheNextOne) {
   std::mt19937 random(3);
-  for (int round = 0; round < 200; ++round) {
-    const auto end = round % 2 == 0 ? EpochEnd::drop : EpochEnd::carry;
+  for (std::size_t round = 0; round < 200; ++round) {
+    const auto end = std::array{EpochEnd::drop, EpochEnd::carry, EpochEnd::cut}[round % 3];
     const std::uint64_t samples = 20 + random() % 60;
     std::vector<TraceRow> rows;
     std::string dense = "batchsize,minibatch\n";
