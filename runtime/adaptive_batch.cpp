@@ -10,6 +10,7 @@
 
 #include "data/errors.hpp"
 #include "optim/goodput.hpp"
+#include "runtime/text_pieces.hpp"
 
 namespace rubato::runtime {
 
@@ -22,7 +23,6 @@ constexpr std::uint64_t first_decision = 32;  // updates
 constexpr std::uint64_t fewest_updates = 8;
 constexpr const char* profile_entry = "profile";
 constexpr const char* decisions_entry = "decisions";
-constexpr std::size_t piece_bytes = 16 * 1024;  // an attribute of a file has less than 64 KiB
 
 std::string plural(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
@@ -30,17 +30,6 @@ std::string plural(std::size_t count, const std::string& noun) {
 
 std::string describe(std::size_t hosts, std::size_t ranks) {
   return plural(ranks, "rank") + " on " + plural(hosts, "host");
-}
-
-// "decisions", "decisions 2", ...
-std::string piece_name(std::size_t index) {
-  return index == 0 ? decisions_entry
-                    : std::string(decisions_entry) + " " + std::to_string(index + 1);
-}
-
-const std::string* find(const std::vector<ContextEntry>& entries, const std::string& name) {
-  const auto found = std::ranges::find(entries, name, &ContextEntry::name);
-  return found == entries.end() ? nullptr : &found->value;
 }
 
 std::string reason_for(double gain) {
@@ -165,31 +154,23 @@ std::vector<ContextEntry> AdaptiveBatch::entries() const {
   profile << topology_.node_count() << ' ' << topology_.all().size() << '\n'
           << advisor_.settled_profile().text();
   std::vector<ContextEntry> entries{{profile_entry, profile.str()}};
-  const std::string& text = decisions_.text();
-  for (std::size_t begin = 0; begin < text.size(); begin += piece_bytes) {
-    entries.push_back({piece_name(begin / piece_bytes), text.substr(begin, piece_bytes)});
-  }
+  append_in_pieces(decisions_entry, decisions_.text(), entries);
   return entries;
 }
 
 void AdaptiveBatch::restore(const Checkpoint& checkpoint) {
-  std::string text;
-  for (std::size_t i = 0;; ++i) {
-    const std::string* const piece = find(checkpoint.context, piece_name(i));
-    if (piece == nullptr) break;
-    text += *piece;
-  }
+  const std::string text = joined_pieces(checkpoint.context, decisions_entry);
   if (text.empty()) throw data::ContentError("the checkpoint has no decisions of an adaptive run");
   decisions_.restore(text, "the checkpoint's decisions");
   follow_trace();
-  const std::string* const profile = find(checkpoint.context, profile_entry);
-  if (profile == nullptr) return;
-  std::istringstream words(*profile);
+  const std::string profile = joined_pieces(checkpoint.context, profile_entry);
+  if (profile.empty()) return;
+  std::istringstream words(profile);
   std::size_t hosts = 0;
   std::size_t ranks = 0;
   words >> hosts >> ranks;
-  const std::size_t begin = std::min(profile->find('\n'), profile->size() - 1) + 1;
-  advisor_.profile().restore(profile->substr(begin));
+  const std::size_t begin = std::min(profile.find('\n'), profile.size() - 1) + 1;
+  advisor_.profile().restore(profile.substr(begin));
   const std::string before = describe(hosts, ranks);
   const std::string now = describe(topology_.node_count(), topology_.all().size());
   if (before == now) return;
