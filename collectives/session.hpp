@@ -17,6 +17,9 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();  // finalizes MPI if the constructor initialised it and no exception is under way
 
+  // Whether MPI has been initialised in this process, and not finalized: by a Session or otherwise.
+  static bool is_open() noexcept;
+
   // The level that MPI granted: "single", "funneled", "serialized" or "multiple".
   std::string thread_level() const;
 

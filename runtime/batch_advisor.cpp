@@ -48,7 +48,8 @@ std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t rank
   return ranks;
 }
 
-optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t ranks) {
+optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t ranks,
+                                   const std::string& where) {
   try {
     return optim::initial_configuration(limits, ranks);
   } catch (const std::invalid_argument& error) {
@@ -56,7 +57,7 @@ optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t
     std::size_t more = ranks;
     while (fewer == 0 && more <= 4 * ranks && !can_be_met(limits, more)) ++more;
     const std::size_t would_do = fewer > 0 ? fewer : more <= 4 * ranks ? more : 0;
-    throw std::invalid_argument(std::string("--adaptive: ") + error.what() +
+    throw std::invalid_argument(where + ": " + error.what() +
                                 (would_do > 0 ? "; " + plural(would_do) + " would do" : ""));
   }
 }

@@ -55,8 +55,10 @@ class BatchAdvisor {
   UpdateProfile profile_;
 };
 
-// The smallest batch that is not below the initial one. Throws as the constructor above.
-optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t ranks);
+// The smallest batch that is not below the initial one. Throws as the constructor above; the
+// sentence begins with `where`, who set the limits.
+optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t ranks,
+                                   const std::string& where = "--adaptive");
 
 // Samples: no minibatch that the limits allow has more.
 std::uint64_t largest_minibatch(const optim::BatchLimits& limits, std::size_t ranks);

@@ -111,32 +111,49 @@ bool RunOutput::is_checkpoint_due(const data::Cursor& cursor) const {
 
 void RunOutput::checkpoint(const StateParts& parts) {
   // Weights that are not finite end the run in the next update: the last good checkpoint stays.
-  if (has_finite_weights(parts.replica)) submit(parts);
+  if (!has_finite_weights(parts.replica)) return;
+  checkpoint(parts.cursor.update, [&](Checkpoint& to) { copy_state(parts, to.state); });
+}
+
+void RunOutput::checkpoint(std::uint64_t update, const Fill& fill) {
+  if (directory_ != nullptr) submit(update, fill);
 }
 
 void RunOutput::checkpoint_now(const StateParts& parts) {
   if (directory_ == nullptr) return;
   writer_->finish();
   report_writes();
-  if (last_submitted_ != parts.cursor.update || has_failed_) submit(parts);
+  if (last_submitted_ != parts.cursor.update || has_failed_) {
+    submit(parts.cursor.update, [&](Checkpoint& to) { copy_state(parts, to.state); });
+  }
+  finish_writing();
+}
+
+void RunOutput::checkpoint_now(std::uint64_t update, const Fill& fill) {
+  if (directory_ == nullptr) return;
+  submit(update, fill);
+  finish_writing();
+}
+
+void RunOutput::finish_writing() {
   writer_->finish();
   if (const auto failure = writer_->take_failure()) throw WriteError(*failure);
   report_writes();
 }
 
-void RunOutput::submit(const StateParts& parts) {
+void RunOutput::submit(std::uint64_t update, const Fill& fill) {
   const Clock::time_point start = Clock::now();
   Checkpoint checkpoint = writer_->take_buffer();
   report_writes();
-  copy_state(parts, checkpoint.state);
   checkpoint.identity = record_.identity;
   checkpoint.context = record_.context;
   checkpoint.context.push_back({"written", utc_time()});
   if (record_.present) {
     for (ContextEntry& entry : record_.present()) checkpoint.context.push_back(std::move(entry));
   }
+  fill(checkpoint);
   writer_->submit(std::move(checkpoint));
-  last_submitted_ = parts.cursor.update;
+  last_submitted_ = update;
   last_stall_seconds_ = seconds_since(start);
   last_checkpoint_ = Clock::now();
 }
@@ -198,7 +215,8 @@ void RunOutput::write_state(RunState state, const data::Cursor& cursor, const st
                    .exit_code = exit_code,
                    .resume_command = {}};
   if (state != RunState::finished) {
-    status.resume_command = "rubato train --out " + directory_->path().string() + " --resume";
+    status.resume_command = record_.resume_command.value_or(
+        "rubato train --out " + directory_->path().string() + " --resume");
   }
   write_status(directory_->path(), status);
 }

@@ -32,6 +32,7 @@ class RunOutput {
     // What changes as the run goes on; none: nothing.
     std::function<std::vector<ContextEntry>()> present = {};
     std::string decisions = {};  // of an adaptive run, so far (batch_decisions.hpp)
+    std::optional<std::string> resume_command = {};  // default: that of rubato train
   };
 
   // Begins the run's files, or goes on with those up to facts.first_update. Throws OutputError,
@@ -51,6 +52,12 @@ class RunOutput {
   // Writes one for this state unless there is one, and waits for it. Throws WriteError.
   void checkpoint_now(const StateParts& parts);
 
+  // The same of an update's state with more than its parts in it: `fill` puts state and further
+  // entries into a checkpoint. The second one writes even if there is one of that update.
+  using Fill = std::function<void(Checkpoint&)>;
+  void checkpoint(std::uint64_t update, const Fill& fill);
+  void checkpoint_now(std::uint64_t update, const Fill& fill);
+
   // The last words. Throws WriteError if metrics are missing on disk.
   void end(const RunEnd& end, const data::Cursor& cursor);
   // The run ends with an error. Never throws.
@@ -60,7 +67,8 @@ class RunOutput {
   using Clock = std::chrono::steady_clock;
   void tell(const std::function<void(RunLog&)>& what);
   void open_decisions();
-  void submit(const StateParts& parts);
+  void submit(std::uint64_t update, const Fill& fill);
+  void finish_writing();
   void report_writes();
   void write_state(RunState state, const data::Cursor& cursor, const std::string& reason,
                    std::optional<int> exit_code) const;

@@ -126,6 +126,10 @@ void TrainStep::prepare_data(const data::PlannedUpdate& update,
   request_mine(*upcoming, next_slots_);
 }
 
+void TrainStep::forget_upcoming() {
+  if (std::exchange(is_prefetched_, false)) loader_.clear();
+}
+
 void TrainStep::request_mine(const data::PlannedUpdate& update,
                              const std::vector<std::size_t>& slots) {
   requested_.clear();

@@ -44,6 +44,9 @@ class TrainStep {
   StepReport run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
                  std::uint64_t request = 0);
 
+  // The update whose data were being prepared does not come next. Before run() with another one.
+  void forget_upcoming();
+
   // Of all samples that updates have used so far.
   SampleAudit& audit() noexcept { return audit_; }
 

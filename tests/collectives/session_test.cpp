@@ -20,6 +20,7 @@ TEST(Session, WithinAnotherLeavesMpiAlone) {
     const Session inner(argc, argv);  // the test program has a session already
     EXPECT_NE(inner.thread_level(), "single");
   }
+  EXPECT_TRUE(Session::is_open());
   int is_finalized = 1;
   MPI_Finalized(&is_finalized);
   EXPECT_EQ(is_finalized, 0);

@@ -153,6 +153,10 @@ TEST(BatchAdvisor, RefusesLimitsWithoutRoomAndSaysWhatWouldDo) {
                 "update, above the maximum batch size, 50")));
   optim::BatchLimits whole = limits_of(400, 800, optim::LocalBounds{10, 100});
   whole.has_accumulation = false;
+  const auto bounds = limits_of(100, 1000, optim::LocalBounds{100, 200});
+  EXPECT_THAT(
+      [&] { initial_batch(bounds, 11, "elsewhere"); },
+      ThrowsMessage<std::invalid_argument>(::testing::StartsWith("elsewhere: minibatches")));
   EXPECT_THAT([&] { initial_batch(whole, 2); },
               ThrowsMessage<std::invalid_argument>(::testing::EndsWith("; 4 ranks would do")));
 }
