@@ -91,35 +91,6 @@ TEST(TracePlanCarry, DealsOutEverySampleOfEveryEpochOnce) {
   }
 }
 
-// Cut.
-
-TEST(TracePlanCut, CutsTheUpdateThatReachesTheEndOfAnEpoch) {
-  PlanOptions options = options_of(10, 3);
-  options.epoch_end = EpochEnd::cut;
-  options.epochs = 2;
-  const TracePlan plan(BatchTrace::constant(4), options);
-  const auto updates = all_updates(plan);
-  ASSERT_EQ(updates.size(), 6U);  // 4 + 4 + 2, twice
-  const std::vector<Minibatch> third = {{0, 4, 8, 2}};
-  const std::vector<Minibatch> fourth = {{1, 0, 0, 3}, {1, 1, 3, 1}};
-  EXPECT_EQ(updates[2].minibatches, third);
-  EXPECT_EQ(updates[2].batch_size, 2U);
-  EXPECT_EQ(updates[2].end, (Cursor{3, 3, 1, 0, 0, 10}));
-  EXPECT_EQ(updates[3].minibatches, fourth);
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(updates[i].ends_epoch, i % 3 == 2) << i;
-  EXPECT_EQ(plan.total_samples(), 20U);
-  EXPECT_EQ(plan.epoch_samples(), 10U);
-  EXPECT_TRUE(plan.passes(updates[4].end));
-}
-
-TEST(TracePlanCut, AnUpdateLargerThanAnEpochIsAWholeEpoch) {
-  PlanOptions options = options_of(10, 4);
-  options.epoch_end = EpochEnd::cut;
-  const auto update = TracePlan(BatchTrace::constant(25), options).next({});
-  EXPECT_EQ(update->batch_size, 10U);
-  EXPECT_EQ(update->end.epoch, 1U);
-}
-
 TEST(TracePlanCarry, AnUpdateMayBeManyEpochsLong) {
   PlanOptions options = options_of(10, 4);
   options.epoch_end = EpochEnd::carry;

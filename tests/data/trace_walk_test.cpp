@@ -43,6 +43,24 @@ void expect_same(const TracePlan& one, const TracePlan& other) {
   }
 }
 
+TEST(TraceWalk, UnderCutTheUpdateThatReachesTheEndOfAnEpochIsShort) {
+  const PlanOptions options{.samples = 10, .minibatch = 3, .epoch_end = EpochEnd::cut, .epochs = 2};
+  const TracePlan plan(BatchTrace::constant(4), options);
+  const auto updates = all_updates(plan);
+  ASSERT_EQ(updates.size(), 6U);  // 4 + 4 + 2, twice
+  EXPECT_EQ(updates[2].minibatches, (std::vector<Minibatch>{{0, 4, 8, 2}}));
+  EXPECT_EQ(updates[2].batch_size, 2U);
+  EXPECT_EQ(updates[2].end, (Cursor{3, 3, 1, 0, 0, 10}));
+  EXPECT_EQ(updates[3].minibatches, (std::vector<Minibatch>{{1, 0, 0, 3}, {1, 1, 3, 1}}));
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(updates[i].ends_epoch, i % 3 == 2) << i;
+  EXPECT_EQ(plan.total_samples(), 20U);
+  EXPECT_EQ(plan.epoch_samples(), 10U);
+  EXPECT_TRUE(plan.passes(updates[4].end));
+  const auto whole = TracePlan(BatchTrace::constant(25), options).next({});
+  EXPECT_EQ(whole->batch_size, 10U);
+  EXPECT_EQ(whole->end.epoch, 1U);
+}
+
 TEST(TraceWalk, ARowHoldsUntilTheNextOne) {
   std::mt19937 random(3);
   for (std::size_t round = 0; round < 200; ++round) {
