@@ -116,6 +116,26 @@ bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64
   return true;
 }
 
+void AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<data::TracePlan>& plan,
+                           const optim::GradientNoise& noise) {
+  std::optional<std::uint64_t> room;
+  if (plan->options().epoch_end == data::EpochEnd::drop) {
+    room = plan->epoch_samples() - cursor.position;
+  }
+  if (decide(cursor, room, noise)) plan = data::TracePlan(trace(), plan->options());
+}
+
+DecisionReport AdaptiveBatch::begin_epoch(const data::Cursor& cursor) {
+  const BatchDecision decision{.update = cursor.update,
+                               .epoch = cursor.epoch,
+                               .configuration = current_,
+                               .hosts = topology_.node_count(),
+                               .ranks = topology_.all().size(),
+                               .reason = "an epoch was left early"};
+  decisions_.add(line_of(decision));
+  return {decision, /*changes=*/true, 0};
+}
+
 // The line to be added to the decisions, or none.
 std::string AdaptiveBatch::consider(const data::Cursor& cursor, std::optional<std::uint64_t> room,
                                     const optim::GradientNoise& noise) {

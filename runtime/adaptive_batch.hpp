@@ -45,6 +45,11 @@ class AdaptiveBatch {
   // Under drop `room` is what the epoch has left. Whether trace() has one more row now.
   bool decide(const data::Cursor& cursor, std::optional<std::uint64_t> room,
               const optim::GradientNoise& noise);
+  // The same for a plan of this trace, which then has the row, too.
+  void decide(const data::Cursor& cursor, std::optional<data::TracePlan>& plan,
+              const optim::GradientNoise& noise);
+  // The epoch before the cursor's was left early: adds a row that says so.
+  DecisionReport begin_epoch(const data::Cursor& cursor);
   // What rank 0 considered in the last decide(), if anything.
   std::optional<DecisionReport> take_report();
 

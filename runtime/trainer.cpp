@@ -216,11 +216,7 @@ RunEnd Trainer::train(RunOutput& output) {
 
 // Chooses the batch size from here on.
 void Trainer::decide(RunOutput& output) {
-  std::optional<std::uint64_t> room;
-  if (options_.epoch_end == data::EpochEnd::drop) room = plan_->epoch_samples() - cursor_.position;
-  if (adaptive_->decide(cursor_, room, optimizer_->noise())) {
-    plan_ = data::TracePlan(adaptive_->trace(), plan_->options());
-  }
+  adaptive_->decide(cursor_, plan_, optimizer_->noise());
   if (const auto report = adaptive_->take_report()) output.decision(*report);
 }
 
