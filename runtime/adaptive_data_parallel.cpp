@@ -1,0 +1,152 @@
+// See adaptive_data_parallel.hpp.
+#include "runtime/adaptive_data_parallel.hpp"
+
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "optim/scaling_rules.hpp"
+#include "runtime/adaptive_data_loader.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/job.hpp"
+
+namespace rubato::runtime {
+
+namespace {
+
+optim::ElasticOptions elastic_options(const ModelOptions& options, double reference_batch,
+                                      std::uint64_t epoch_samples) {
+  optim::ElasticOptions elastic;
+  elastic.reference_batch = reference_batch;
+  elastic.single_minibatch = options.single_minibatch;
+  elastic.noise_metric = options.noise_metric;
+  elastic.clip_norm = options.clip_norm;
+  elastic.legw_warmup_updates =
+      options.legw_warmup.value_or(0) * static_cast<double>(epoch_samples) / reference_batch;
+  return elastic;
+}
+
+}  // namespace
+
+AdaptiveDataParallel::AdaptiveDataParallel(std::unique_ptr<nn::Model> model,
+                                           const optim::OptimizerOptions& optimizer,
+                                           optim::LearningRateSchedule schedule,
+                                           ModelOptions options)
+    : job_(Job::current("AdaptiveDataParallel")),
+      inner_(optimizer),
+      schedule_(std::move(schedule)),
+      options_(std::move(options)),
+      model_(std::move(model)) {
+  job_.agree([this] {
+    if (model_ == nullptr) throw std::invalid_argument("AdaptiveDataParallel: found no model");
+    optim::require_rule_fits(options_.rule, inner_.name);
+    optim::make_elastic_optimizer(
+        options_.rule, optim::make_optimizer<float>(inner_), schedule_,
+        elastic_options(options_, options_.reference_batch.value_or(1), 1));
+  });
+  job_.add(*this);
+}
+
+AdaptiveDataParallel::~AdaptiveDataParallel() { job_.remove(*this); }
+
+const nn::Layout& AdaptiveDataParallel::layout() const {
+  return replica_ ? replica_->layout() : model_->layout();
+}
+
+std::string AdaptiveDataParallel::description() const {
+  const auto& [name, momentum, form, nesterov, decay, beta1, beta2, epsilon, rho] = inner_;
+  const optim::ScheduleOptions& schedule = schedule_.options();
+  std::ostringstream text;
+  text.precision(17);
+  text << "rule " << options_.rule << ", reference batch " << reference_batch() << ", clip "
+       << options_.clip_norm << ", legw warm-up " << options_.legw_warmup.value_or(0)
+       << ", single minibatch " << static_cast<int>(options_.single_minibatch) << ", noise metric "
+       << static_cast<int>(options_.noise_metric) << "; " << name << " " << momentum << " "
+       << static_cast<int>(form) << " " << nesterov << " " << decay << " " << beta1 << " " << beta2
+       << " " << epsilon << " " << rho << "; " << schedule.name << " of "
+       << static_cast<int>(schedule.unit) << " " << schedule.base_rate << " " << schedule.gamma
+       << " " << schedule.step_size << " " << schedule.span << " " << schedule.end_rate << " "
+       << schedule.power << " " << schedule.warmup_span << " " << schedule.warmup_start;
+  for (const double milestone : schedule.milestones) text << " " << milestone;
+  return text.str();
+}
+
+double AdaptiveDataParallel::reference_batch(const AdaptiveDataLoader& loader) const {
+  return options_.reference_batch.value_or(static_cast<double>(loader.options().batch_size));
+}
+
+double AdaptiveDataParallel::reference_batch() const { return reference_batch(*loader_); }
+
+void AdaptiveDataParallel::prepare(AdaptiveDataLoader& loader) {
+  loader_ = &loader;
+  optimizer_ = optim::make_elastic_optimizer(
+      options_.rule, optim::make_optimizer<float>(inner_), schedule_,
+      elastic_options(options_, reference_batch(), loader.plan().epoch_samples()));
+}
+
+void AdaptiveDataParallel::assemble() {
+  const RunOptions& run = job_.run();
+  const collectives::Topology& topology = job_.topology();
+  replica_ =
+      std::make_unique<Replica>(topology, std::move(model_), optimizer_->state_names(), run.seed);
+  prefetcher_ = std::make_unique<data::Prefetcher>(loader_->dataset(), loader_->order(), run.seed,
+                                                   loader_->largest_minibatch());
+  const nn::Layout& layout = replica_->layout();
+  sync_ = std::make_unique<optim::GradientSync>(topology, tensor_ranges(layout),
+                                                layout.parameter_elements(),
+                                                layout.total_elements(), run.sum, run.allreduce);
+  sync_->reserve(loader_->plan().most_minibatches());
+  TrainStep::Options step{.assignment = run.assignment,
+                          .epoch_samples = loader_->plan().epoch_samples(),
+                          .shadow_rules = options_.shadow_rules};
+  step_ = std::make_unique<TrainStep>(topology, *replica_, *prefetcher_, *sync_, *optimizer_,
+                                      std::move(step));
+}
+
+StateParts AdaptiveDataParallel::parts() const {
+  return {job_.run().seed, *replica_, *optimizer_, *sync_, loader_->cursor(), step_->audit()};
+}
+
+StepReport AdaptiveDataParallel::train(Batch& batch) {
+  AdaptiveDataLoader& loader = batch.loader();
+  if (&loader != loader_) {
+    throw std::logic_error(
+        "model.train(): the batch is of a loader that only evaluates; the one that trains chooses "
+        "its batch sizes, or is the first one made");
+  }
+  if (batch.wishes()) {
+    throw std::logic_error(
+        "model.train(): the batch has been trained on already; take the next one");
+  }
+  const data::PlannedUpdate& update = batch.update();
+  if (prepared_ != update.begin) step_->forget_upcoming();
+  const data::PlannedUpdate* const upcoming = loader.upcoming(update);
+  prepared_ = upcoming == nullptr ? std::nullopt : std::optional(upcoming->begin);
+  StepReport report;
+  try {
+    report = step_->run(update, upcoming, job_.wish(update.end));
+  } catch (const RunError&) {  // the same on every rank
+    job_.fail_together();
+  }
+  loader.trained(update, report);
+  batch.was_trained(report.request);
+  job_.tell(report);
+  return report;
+}
+
+Evaluation AdaptiveDataParallel::evaluate(Batch& batch) {
+  Evaluation result;
+  for (const data::LoadedMinibatch& minibatch : batch) {
+    const nn::MinibatchLoss loss = replica_->model().evaluate(minibatch.inputs, minibatch.labels);
+    result.loss_sum += loss.loss_sum;
+    result.correct += loss.correct;
+    result.samples += minibatch.labels.size();
+  }
+  return result;
+}
+
+double AdaptiveDataParallel::gain() const { return optimizer_ ? optimizer_->gain() : 1; }
+
+double AdaptiveDataParallel::progress() const { return optimizer_ ? optimizer_->progress() : 0; }
+
+}  // namespace rubato::runtime

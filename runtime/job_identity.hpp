@@ -1,0 +1,25 @@
+// What a job is made of, and must be made of when it goes on.
+#pragma once
+
+#include <vector>
+
+#include "collectives/agreement.hpp"
+#include "runtime/checkpoint.hpp"
+#include "runtime/run_log.hpp"
+
+namespace rubato::runtime {
+
+class AdaptiveDataLoader;
+class Job;
+
+// As run_identity(), and what a run has in its configuration: model, optimizer, loaders. Reads the
+// training data once.
+std::vector<ContextEntry> job_identity(const Job& job,
+                                       const std::vector<AdaptiveDataLoader*>& loaders);
+
+std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry>& entries);
+
+// For its logs.
+RunFacts job_facts(const Job& job);
+
+}  // namespace rubato::runtime

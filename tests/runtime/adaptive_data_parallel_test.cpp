@@ -1,0 +1,137 @@
+#include "runtime/adaptive_data_parallel.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "runtime/errors.hpp"
+#include "tests/runtime/small_job.hpp"
+
+namespace rubato::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::SmallJob;
+
+class AdaptiveDataParallelTest : public testing::JobTest {};
+
+TEST_F(AdaptiveDataParallelTest, MakesOneUpdateOfABatch) {
+  Job job(world, {});
+  SmallJob parts;
+  EXPECT_EQ(parts.model.gain(), 1);
+  EXPECT_EQ(parts.model.progress(), 0);
+  std::uint64_t updates = 0;
+  for (auto& batch : parts.train) {
+    const StepReport report = parts.model.train(batch);
+    EXPECT_EQ(report.update, ++updates);
+    EXPECT_EQ(report.batch_size, batch.size());
+    EXPECT_EQ(report.substeps, (batch.size() + 7) / 8);
+    EXPECT_THROW(parts.model.train(batch), std::logic_error);
+  }
+  EXPECT_EQ(updates, 23U);  // 22 of 64, and one of the 30 that are left
+  EXPECT_GT(parts.model.progress(), 22);
+}
+
+// A user's own substeps see the same minibatches that an update is made of.
+TEST_F(AdaptiveDataParallelTest, AProgramMayLookAtTheMinibatchesItself) {
+  std::string digests[2];
+  for (const bool looks : {false, true}) {
+    Job job(world, {});
+    SmallJob parts;
+    for (auto& batch : parts.train) {
+      std::vector<std::int64_t> samples{0};
+      for (const auto& minibatch : batch) {
+        if (!looks) break;
+        samples[0] += static_cast<std::int64_t>(minibatch.samples.size());
+      }
+      world.sum(samples);
+      EXPECT_EQ(samples[0], static_cast<std::int64_t>(looks ? batch.size() : 0));
+      parts.model.train(batch);
+    }
+    digests[looks] = state_digest(job.state());
+  }
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
+TEST_F(AdaptiveDataParallelTest, EvaluatesEverySampleOnce) {
+  std::vector<double> losses;
+  for (std::size_t ranks = 1; ranks <= world.size(); ++ranks) {
+    run_on(ranks, {}, [&](Job& job) {
+      SmallJob parts;
+      std::vector<std::int64_t> samples{0};
+      double loss = 0;
+      for (auto& batch : parts.test) {
+        const Evaluation result = parts.model.evaluate(batch);
+        samples[0] += static_cast<std::int64_t>(result.samples);
+        loss += result.loss_sum;
+      }
+      job.communicator().sum(samples);
+      EXPECT_EQ(samples[0], 359);
+      std::vector<double> all{loss};
+      job.communicator().sum(all);
+      losses.push_back(all[0]);
+    });
+  }
+  for (const double loss : losses) EXPECT_NEAR(loss, losses[0], 1e-9 * losses[0]);
+}
+
+TEST_F(AdaptiveDataParallelTest, RefusesBatchesOfOtherLoaders) {
+  Job job(world, {});
+  SmallJob parts;
+  for (auto& batch : parts.test) {
+    EXPECT_THROW(parts.model.train(batch), std::logic_error);
+    break;
+  }
+}
+
+TEST_F(AdaptiveDataParallelTest, RefusesWrongOptionsOnAllRanks) {
+  const auto refused = [&](const optim::OptimizerOptions& optimizer, const ModelOptions& options) {
+    return refusal({}, [&](Job&) {
+      AdaptiveDataParallel(nn::make_model("linear", {8, 8, 1}, 10, nn::backend("auto")), optimizer,
+                           optim::LearningRateSchedule({.base_rate = 0.1}), options);
+    });
+  };
+  EXPECT_EQ(refused({}, {}), "");
+  EXPECT_THAT(refused({.name = "sdg"}, {}), HasSubstr("sdg"));
+  EXPECT_THAT(refused({}, {.rule = "adamantine"}), HasSubstr("adamantine"));
+  EXPECT_THAT(refused({.name = "adadelta"}, {}), HasSubstr("adadelta"));
+  EXPECT_THAT(refused({}, {.reference_batch = -1}), HasSubstr("-1"));
+}
+
+TEST_F(AdaptiveDataParallelTest, AJobHasOneModelMadeBeforeItsFirstLoopAndALoaderForIt) {
+  {
+    Job job(world, {});
+    SmallJob parts;
+    EXPECT_THROW(SmallJob(), std::logic_error);
+  }
+  Job job(world, {});
+  const auto model = nn::make_model("linear", {8, 8, 1}, 10, nn::backend("auto"));
+  AdaptiveDataParallel alone(nn::make_model("linear", {8, 8, 1}, 10, nn::backend("auto")), {},
+                             optim::LearningRateSchedule({.base_rate = 0.1}));
+  try {
+    job.begin();
+    ADD_FAILURE() << "has begun without a loader";
+  } catch (const collectives::AgreedFailure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("there is no loader to train on"));
+  }
+}
+
+TEST_F(AdaptiveDataParallelTest, ADivergedTrainingEndsOnAllRanksAlike) {
+  Job job(world, {});
+  AdaptiveDataParallel model(nn::make_model("mlp:8", {8, 8, 1}, 10, nn::backend("auto")), {},
+                             optim::LearningRateSchedule({.base_rate = 1e30}));
+  AdaptiveDataLoader train(SmallJob::source().train, {.batch_size = 64});
+  try {
+    for (int pass = 0; pass < 3; ++pass) {
+      for (auto& batch : train) model.train(batch);
+    }
+    ADD_FAILURE() << "has not diverged";
+  } catch (const collectives::AgreedFailure& failure) {
+    EXPECT_EQ(failure.failure().exit_code, exit_internal);
+    EXPECT_THAT(failure.what(), HasSubstr("update "));
+  }
+}
+
+}  // namespace
+}  // namespace rubato::runtime
