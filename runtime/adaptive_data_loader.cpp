@@ -195,7 +195,7 @@ std::optional<data::PlannedUpdate> AdaptiveDataLoader::next() {
 }
 
 const data::PlannedUpdate* AdaptiveDataLoader::upcoming(const data::PlannedUpdate& update) {
-  const bool is_open = adaptive_ && AdaptiveBatch::is_decision_due(update);
+  const bool is_open = adaptive_ && adaptive_->is_decision_due(update);
   if (!options_.prefetch || is_open) return nullptr;
   if (!upcoming_ || upcoming_->from != update.end) {
     upcoming_ = Upcoming{update.end, plan_->next(update.end)};
@@ -206,8 +206,8 @@ const data::PlannedUpdate* AdaptiveDataLoader::upcoming(const data::PlannedUpdat
 void AdaptiveDataLoader::trained(const data::PlannedUpdate& update, StepReport& report) {
   cursor_ = update.end;
   if (!adaptive_) return;
+  is_decision_due_ = adaptive_->is_decision_due(update);  // as upcoming() saw it
   adaptive_->observe(update, report);
-  is_decision_due_ = AdaptiveBatch::is_decision_due(update);
 }
 
 void AdaptiveDataLoader::decide_if_due() {
@@ -217,7 +217,10 @@ void AdaptiveDataLoader::decide_if_due() {
 void AdaptiveDataLoader::decide() {
   is_decision_due_ = false;
   upcoming_.reset();
-  adaptive_->decide(cursor_, plan_);
+  const bool is_measured = job_.model() != nullptr;
+  adaptive_->decide(cursor_, plan_,
+                    is_measured ? job_.model()->noise()
+                                : optim::GradientNoise(static_cast<double>(options_.batch_size)));
   if (const auto report = adaptive_->take_report()) job_.tell(*report);
 }
 

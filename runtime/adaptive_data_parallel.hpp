@@ -76,6 +76,7 @@ class AdaptiveDataParallel {
   std::string description() const;  // of what decides the result
   double reference_batch(const AdaptiveDataLoader& loader) const;
   double reference_batch() const;
+  const optim::GradientNoise& noise() const { return optimizer_->noise(); }
   void prepare(AdaptiveDataLoader& loader);  // not collective
   void assemble();                           // collective
   StateParts parts() const;
