@@ -78,6 +78,14 @@ double AdaptiveDataParallel::reference_batch(const AdaptiveDataLoader& loader) c
 double AdaptiveDataParallel::reference_batch() const { return reference_batch(*loader_); }
 
 void AdaptiveDataParallel::prepare(AdaptiveDataLoader& loader) {
+  const bool follows = options_.rule != "constant" || inner_.name == "adadelta";
+  if (loader.is_autoscaled() && !follows) {
+    throw std::invalid_argument(
+        "autoscale_batch_size(): rule constant leaves the learning rate as it is, so larger "
+        "batches "
+        "would come no further with an update; choose adascale, or another rule that follows the "
+        "batch");
+  }
   loader_ = &loader;
   optimizer_ = optim::make_elastic_optimizer(
       options_.rule, optim::make_optimizer<float>(inner_), schedule_,

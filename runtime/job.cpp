@@ -214,10 +214,6 @@ TrainingState Job::state() {
   return std::move(checkpoint.state);
 }
 
-void Job::tell(const StepReport& report) { output_->update(report); }
-
-void Job::tell(const DecisionReport& report) { output_->decision(report); }
-
 std::uint64_t Job::wish(const data::Cursor& after) const {
   const StopCause cause = stop_wish_.wish();
   Wish wish = output_->is_checkpoint_due(after) ? Wish::checkpoint : Wish::none;

@@ -100,8 +100,8 @@ class Job {
   bool has_begun() const noexcept { return output_.has_value(); }
   // What this rank wishes to happen after an update: it travels with it.
   std::uint64_t wish(const data::Cursor& after) const;
-  void tell(const StepReport& report);
-  void tell(const DecisionReport& report);
+  void tell(const StepReport& report) { output_->update(report); }
+  void tell(const DecisionReport& report) { output_->decision(report); }
   // Collective. A batch is done, or a loop: does what the ranks together wish. `wishes` is the
   // largest of theirs; nothing: they have not told each other yet.
   void at_boundary(std::optional<std::uint64_t> wishes);

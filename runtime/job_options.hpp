@@ -21,9 +21,11 @@ struct JobOptions {
   std::optional<std::uint64_t> checkpoint_every = {};   // updates; default: checkpoint_seconds
   std::size_t kept_checkpoints = 3;                     // besides that of update 0
   std::optional<double> max_seconds = {};               // stop then
-  const StopRequest* stop_request = nullptr;  // default: one of its own, if there is a directory
-  bool accepts_other_kernels = false;         // when it goes on
-  std::string backend = "auto";               // kernels, as in run_options.hpp
+  // Signals that stop the job. Default: one of its own, if there is a directory; a signal that
+  // comes when the job is gone, and MPI is not, then ends the process.
+  const StopRequest* stop_request = nullptr;
+  bool accepts_other_kernels = false;  // when it goes on
+  std::string backend = "auto";        // kernels, as in run_options.hpp
   std::string isa = "auto";
   optim::SumKind sum = optim::SumKind::exact;
   collectives::AllreduceAlgorithm allreduce = collectives::AllreduceAlgorithm::automatic;

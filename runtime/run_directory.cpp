@@ -116,7 +116,7 @@ void RunDirectory::keep_updates_without_checkpoints() const {
 
 void RunDirectory::record(const std::string& configuration) {
   has_begun_ = true;
-  commit_text(path_ / "config.ini", configuration);
+  if (!configuration.empty()) commit_text(path_ / "config.ini", configuration);
 }
 
 void RunDirectory::record(const std::string& configuration, const data::BatchTrace& trace) {

@@ -37,7 +37,7 @@ class RunDirectory {
   // A run begins here, from its beginning: what the directory held is removed. (Where there was
   // something to go on with but its checkpoints, the metrics are kept as metrics.jsonl.1, .2, ...)
   void begin_anew();
-  // Its options; and its trace unless it is a constant batch. Throws WriteError.
+  // Its options, if there are any; and its trace unless it is a constant batch. Throws WriteError.
   void record(const std::string& configuration);
   void record(const std::string& configuration, const data::BatchTrace& trace);
   void touch() const noexcept { lock_->touch(); }  // shows other hosts that the run lives

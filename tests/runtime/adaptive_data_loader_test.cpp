@@ -205,6 +205,16 @@ TEST_F(AdaptiveDataLoaderTest, RefusesBoundsBeforeTraining) {
   EXPECT_GE(by_bounds.current_batch_size(), 100U);
 }
 
+TEST_F(AdaptiveDataLoaderTest, RefusesARuleThatDoesNotFollowTheBatch) {
+  EXPECT_THAT(refusal({},
+                      [](Job& job) {
+                        SmallJob parts({.batch_size = 64}, {.rule = "constant"});
+                        parts.train.autoscale_batch_size(1000);
+                        job.begin();
+                      }),
+              HasSubstr("autoscale_batch_size(): rule constant leaves the learning rate"));
+}
+
 TEST_F(AdaptiveDataLoaderTest, StatisticalEpochsNeedAModelAndAnEpoch) {
   EXPECT_THAT(refusal(
                   {},
