@@ -134,9 +134,8 @@ NodeMemory::~NodeMemory() {
   delete regions_;
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
-  if (window_ != MPI_WIN_NULL && is_finalized == 0 && std::uncaught_exceptions() == 0) {
-    MPI_Win_free(&window_);
-  }
+  const bool is_alone = std::uncaught_exceptions() > 0 && !AgreedFailure::is_under_way();
+  if (window_ != MPI_WIN_NULL && is_finalized == 0 && !is_alone) MPI_Win_free(&window_);
 }
 
 std::span<std::byte> NodeMemory::region(std::size_t node_rank) const {
