@@ -40,9 +40,10 @@ class AdaptiveDataLoaderTest : public testing::JobTest {
 
   // Leaves the second epoch after 20 updates.
   static Outcome train(Job& job, const LoaderOptions& options, bool breaks,
-                       std::optional<std::uint64_t> stop_after = {}) {
+                       std::optional<std::uint64_t> stop_after = {},
+                       optim::LocalBounds bounds = {4, 50}) {
     SmallJob parts(options);
-    parts.train.autoscale_batch_size(300, {4, 50});
+    parts.train.autoscale_batch_size(300, bounds);
     Outcome outcome;
     for (const auto epoch : remaining_epochs_until(4)) {
       std::uint64_t in_epoch = 0;
@@ -113,6 +114,30 @@ TEST_F(AdaptiveDataLoaderTest, GoesOnOnOtherRanksAndIsStillRepeatedByItsDecision
     }
     clear();
   }
+}
+
+// The bounds leave other batches on other ranks, so rows follow the one of the epoch left early.
+TEST_F(AdaptiveDataLoaderTest, AnEpochLeftEarlyIsInItsDecisions) {
+  const LoaderOptions loader = adaptive_loader(false, false);
+  const optim::LocalBounds bounds{30, 34};
+  std::size_t ranks = 1;
+  for (const std::uint64_t updates_after_break : {3U, 6U}) {
+    run_on(ranks, in_directory(), [&](Job& job) {
+      train(job, loader, true, 20 + 1438 / 60 + updates_after_break, bounds);
+    });
+    ranks = next_ranks(ranks);
+  }
+  Outcome expected;
+  Outcome outcome;
+  run_on(ranks, in_directory(),
+         [&](Job& job) { expected = train(job, loader, true, std::nullopt, bounds); });
+  run_on(1, {.decisions = decisions()},
+         [&](Job& job) { outcome = train(job, loader, true, std::nullopt, bounds); });
+  if (world.rank() != 0) return;
+  EXPECT_EQ(outcome.digest, expected.digest);
+  std::ifstream file(decisions());
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, HasSubstr("an epoch was left early"));
 }
 
 // An epoch ends with the update at which the progress is N (epoch + 1) / B0, and the next one goes

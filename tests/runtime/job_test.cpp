@@ -134,6 +134,44 @@ TEST_F(JobTest, GoesOnAfterAFailureFromTheLastCheckpoint) {
   EXPECT_EQ(outcome->test_losses.back(), straight->test_losses.back());
 }
 
+// What a loop has added up to the checkpoint is in it, and comes from there alone.
+TEST_F(JobTest, SumsOfALoopGoOnWithIt) {
+  JobOptions options = in_directory();
+  options.checkpoint_every = 10;
+  const auto program = [](std::uint64_t last) {
+    return [last](Job& job) {
+      SmallJob parts;
+      Accumulator all_epochs;
+      for (const auto epoch : remaining_epochs_until(2)) {
+        Accumulator stats;
+        stats["begun"] += 1;
+        for (auto& batch : parts.train) {
+          const StepReport report = parts.model.train(batch);
+          for (Accumulator* one : {&stats, &all_epochs}) {
+            for (const auto& minibatch : batch) {
+              (*one)["samples"] += static_cast<double>(minibatch.samples.size());
+            }
+          }
+          if (report.update == last) throw std::runtime_error("out of the blue");
+        }
+        const auto ranks = static_cast<double>(job.communicator().size());
+        if (auto all = stats.synchronized()) {
+          EXPECT_EQ(all["samples"], 1438);
+          EXPECT_EQ(all["begun"], ranks);
+        }
+        if (auto all = all_epochs.synchronized()) {
+          EXPECT_EQ(all["samples"], 1438.0 * static_cast<double>(epoch + 1));
+        }
+      }
+    };
+  };
+  for (const std::uint64_t last : {7U, 15U, 38U}) {
+    EXPECT_THROW(run_on(world.size(), options, program(last)), std::runtime_error);
+    world.barrier();
+  }
+  run_on(1, options, program(0));
+}
+
 TEST_F(JobTest, ASignalToOneRankStopsAllAfterTheSameUpdate) {
   const std::string stopped = run_on(world.size(), in_directory(), [&](Job& job) {
     train(job, 4, [&](Job& its, std::uint64_t update) {
