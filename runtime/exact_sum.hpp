@@ -1,6 +1,6 @@
 // The exact sum of doubles, in any order: what is read of it is the double next to it, whoever
-// added what. Kept as parts that do not overlap (Shewchuk 1997, doi:10.1007/PL00009321,
-// section 2.4) and rounded once, to even.
+// added what. Kept as parts that do not overlap (doi:10.1007/PL00009321, section 2.4) and rounded
+// once, to even.
 //
 // Exact as long as no sum on the way leaves the range of doubles; beyond, and for numbers that are
 // not finite, it is what adding makes of infinities.
