@@ -142,7 +142,9 @@ void Prefetcher::request(std::span<const Minibatch> minibatches) {
   }
   {
     const std::lock_guard lock(state_->mutex);
-    state_->requested.insert(state_->requested.end(), minibatches.begin(), minibatches.end());
+    // One by one: insert() into an empty deque puts them in front of where the last ones were, and
+    // so takes a new block of memory whenever they were at a block's begin.
+    for (const Minibatch& minibatch : minibatches) state_->requested.push_back(minibatch);
     state_->outstanding += minibatches.size();
   }
   state_->work.notify_one();

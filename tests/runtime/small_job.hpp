@@ -15,28 +15,10 @@
 #include "runtime/adaptive_data_parallel.hpp"
 #include "runtime/job.hpp"
 #include "runtime/job_epochs.hpp"
+#include "tests/runtime/counted_samples.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime::testing {
-
-// Numbers for themselves: sample i has one feature, i, and label i mod 2.
-class CountedSamples final : public data::Dataset {
- public:
-  explicit CountedSamples(std::size_t size) : size_(size) {}
-  std::size_t size() const override { return size_; }
-  data::SampleShape shape() const override { return {}; }
-  std::size_t classes() const override { return 2; }
-  void read(std::span<const std::uint64_t> indices, std::span<float> inputs,
-            std::span<std::int32_t> labels) const override {
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      inputs[i] = static_cast<float>(indices[i]);
-      labels[i] = static_cast<std::int32_t>(indices[i] % 2);
-    }
-  }
-
- private:
-  std::size_t size_;
-};
 
 class JobTest : public ::testing::Test {
  protected:

@@ -18,24 +18,10 @@
 
 #include "optim/scaling_rules.hpp"
 #include "runtime/errors.hpp"
+#include "tests/runtime/counted_samples.hpp"
 
 namespace rubato::runtime {
 namespace {
-
-// Sample i is the number i.
-class Numbers final : public data::Dataset {
- public:
-  std::size_t size() const override { return 100; }
-  data::SampleShape shape() const override { return {}; }
-  std::size_t classes() const override { return 2; }
-  void read(std::span<const std::uint64_t> indices, std::span<float> inputs,
-            std::span<std::int32_t> labels) const override {
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      inputs[i] = static_cast<float>(indices[i]);
-      labels[i] = 0;
-    }
-  }
-};
 
 // Loss of a sample x: w x, so the gradient's sum is the sum of the samples whatever w is. From
 // `bad_from` on it is NaN. A minibatch takes so long.
@@ -81,17 +67,14 @@ class TrainStepTest : public ::testing::Test {
         std::move(trace), data::PlanOptions{.samples = 100, .minibatch = minibatch});
     auto sgd = optim::make_optimizer<float>({.name = "sgd"});
     replica = std::make_unique<Replica>(topology, std::move(model), sgd->state_names(), 1);
-    loader = std::make_unique<data::Prefetcher>(std::make_shared<Numbers>(), data::OrderKind::torch,
-                                                1, minibatch);
+    loader = std::make_unique<data::Prefetcher>(std::make_shared<testing::CountedSamples>(100),
+                                                data::OrderKind::torch, 1, minibatch);
     optim::ScheduleOptions schedule;
     schedule.base_rate = rate;
     optimizer = std::make_unique<optim::LinearRuleOptimizer>(
         std::move(sgd), optim::LearningRateSchedule(schedule),
         optim::ElasticOptions{.reference_batch = 10});
-    const nn::Layout& layout = replica->layout();
-    sync = std::make_unique<optim::GradientSync>(
-        topology, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
-        optim::SumKind::exact, collectives::AllreduceAlgorithm::automatic);
+    sync = make_gradient_sync(topology, replica->layout());
     step = std::make_unique<TrainStep>(
         topology, *replica, *loader, *sync, *optimizer,
         TrainStep::Options{
