@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <algorithm>
 #include <stdexcept>
 
 #include "tests/runtime/small_job.hpp"
@@ -72,10 +72,11 @@ TEST_F(LoaderLoopTest, DropsTheLastBatchAndKeepsTheOrderOfTheDataSet) {
   }
 }
 
-// A total batch of exactly 10 on every number of ranks: 2 batches on one, 5 on four, the rest on
-// two; each sample once.
+// A total batch of exactly 10 on every number of ranks: 2 batches on one, 5 on up to four, the rest
+// on up to two; each sample once.
 TEST_F(LoaderLoopTest, GoesOnOnOtherRanksWithoutLosingOrRepeatingASample) {
-  if (world.size() < 4) GTEST_SKIP() << "needs 4 ranks";
+  const std::size_t many = std::min<std::size_t>(4, world.size());
+  const std::size_t few = std::min<std::size_t>(2, world.size());
   std::vector<std::int64_t> uses(100, 0);
   std::vector<std::uint64_t> batches;
   const auto some_batches = [&](std::uint64_t stop_after) {
@@ -94,8 +95,8 @@ TEST_F(LoaderLoopTest, GoesOnOnOtherRanksWithoutLosingOrRepeatingASample) {
     };
   };
   EXPECT_EQ(run_on(1, in_directory(), some_batches(2)).empty(), world.rank() > 0);
-  EXPECT_EQ(run_on(4, in_directory(), some_batches(5)).empty(), world.rank() > 3);
-  EXPECT_EQ(run_on(2, in_directory(), some_batches(99)), "");
+  EXPECT_EQ(run_on(many, in_directory(), some_batches(5)).empty(), world.rank() >= many);
+  EXPECT_EQ(run_on(few, in_directory(), some_batches(99)), "");
   EXPECT_EQ(uses_of(world, uses), std::vector<std::int64_t>(100, 1));
 }
 
