@@ -159,7 +159,7 @@ void Job::begin() {
   facts_ = job_facts(*this);
   if (opened_.resume) go_on();
   agree([&] {
-    RunOutput::Record record{.identity = {}, .context = {}, .resume_command = ""};
+    RunOutput::Record record{.fill = [this](Checkpoint& to) { fill(to); }, .resume_command = ""};
     if (trained != nullptr) record.decisions = trained->decisions();
     const auto logs = communicator().rank() == 0 ? options_.logs : std::vector<RunLog*>();
     output_.emplace(run_, opened_.directory.get(), logs, facts_, record,
@@ -198,7 +198,6 @@ void Job::fill(Checkpoint& checkpoint) const {
     checkpoint.state.cursor = cursor();
   }
   checkpoint.identity = identity_;
-  for (const ContextEntry& entry : facts_.context) checkpoint.context.push_back(entry);
   JobRecord record{restarts_, progress_.done(), {}, accumulators_.records()};
   for (const AdaptiveDataLoader* one : loaders_) {
     record.loaders.push_back(one == nullptr ? data::Cursor() : one->cursor());
@@ -236,7 +235,7 @@ void Job::at_boundary(std::optional<std::uint64_t> wishes) {
   } else if (wish == Wish::checkpoint) {
     accumulators_.settle(communicator(), Level::loop);
     const bool is_sound = model_ == nullptr || has_finite_weights(model_->parts().replica);
-    if (is_sound) output_->checkpoint(cursor().update, [this](Checkpoint& to) { fill(to); });
+    if (is_sound) output_->checkpoint(cursor());
   }
 }
 
@@ -267,7 +266,7 @@ void Job::write_checkpoint_now(Level level) {
       fail_together();
     }
   }
-  agree([this] { output_->checkpoint_now(cursor().update, [this](Checkpoint& to) { fill(to); }); });
+  agree([this] { output_->checkpoint_now(cursor()); });
 }
 
 void Job::stop_because(Wish wish) {

@@ -10,7 +10,6 @@
 
 #include "runtime/errors.hpp"
 #include "runtime/utc_time.hpp"
-#include "runtime/weights_check.hpp"
 
 namespace rubato::runtime {
 
@@ -109,53 +108,33 @@ bool RunOutput::is_checkpoint_due(const data::Cursor& cursor) const {
   return is_due || !last_submitted_;
 }
 
-void RunOutput::checkpoint(const StateParts& parts) {
-  // Weights that are not finite end the run in the next update: the last good checkpoint stays.
-  if (!has_finite_weights(parts.replica)) return;
-  checkpoint(parts.cursor.update, [&](Checkpoint& to) { copy_state(parts, to.state); });
-}
-
-void RunOutput::checkpoint(std::uint64_t update, const Fill& fill) {
-  if (directory_ != nullptr) submit(update, fill);
-}
-
-void RunOutput::checkpoint_now(const StateParts& parts) {
+void RunOutput::checkpoint(const data::Cursor& cursor) {
   if (directory_ == nullptr) return;
-  writer_->finish();
+  const Clock::time_point start = Clock::now();
+  Checkpoint checkpoint = writer_->take_buffer();
   report_writes();
-  if (last_submitted_ != parts.cursor.update || has_failed_) {
-    submit(parts.cursor.update, [&](Checkpoint& to) { copy_state(parts, to.state); });
-  }
-  finish_writing();
+  checkpoint.context = facts_.context;
+  checkpoint.context.push_back({"written", utc_time()});
+  record_.fill(checkpoint);
+  writer_->submit(std::move(checkpoint));
+  last_submitted_ = cursor.update;
+  last_stall_seconds_ = seconds_since(start);
+  last_checkpoint_ = Clock::now();
 }
 
-void RunOutput::checkpoint_now(std::uint64_t update, const Fill& fill) {
+void RunOutput::checkpoint_now(const data::Cursor& cursor) {
   if (directory_ == nullptr) return;
-  submit(update, fill);
-  finish_writing();
-}
-
-void RunOutput::finish_writing() {
+  checkpoint(cursor);
   writer_->finish();
   if (const auto failure = writer_->take_failure()) throw WriteError(*failure);
   report_writes();
 }
 
-void RunOutput::submit(std::uint64_t update, const Fill& fill) {
-  const Clock::time_point start = Clock::now();
-  Checkpoint checkpoint = writer_->take_buffer();
+bool RunOutput::has_checkpoint(const data::Cursor& cursor) {
+  if (directory_ == nullptr) return true;
+  writer_->finish();
   report_writes();
-  checkpoint.identity = record_.identity;
-  checkpoint.context = record_.context;
-  checkpoint.context.push_back({"written", utc_time()});
-  if (record_.present) {
-    for (ContextEntry& entry : record_.present()) checkpoint.context.push_back(std::move(entry));
-  }
-  fill(checkpoint);
-  writer_->submit(std::move(checkpoint));
-  last_submitted_ = update;
-  last_stall_seconds_ = seconds_since(start);
-  last_checkpoint_ = Clock::now();
+  return last_submitted_ == cursor.update && !has_failed_;
 }
 
 void RunOutput::report_writes() {

@@ -26,11 +26,10 @@ namespace rubato::runtime {
 
 class RunOutput {
  public:
-  struct Record {  // what checkpoints hold besides the state
-    std::vector<ContextEntry> identity;
-    std::vector<ContextEntry> context;
-    // What changes as the run goes on; none: nothing.
-    std::function<std::vector<ContextEntry>()> present = {};
+  struct Record {
+    // Puts the present state, the identity and further entries of the context into a checkpoint
+    // whose context is that of the facts.
+    std::function<void(Checkpoint&)> fill;
     std::string decisions = {};  // of an adaptive run, so far (batch_decisions.hpp)
     std::optional<std::string> resume_command = {};  // default: that of rubato train
   };
@@ -48,15 +47,11 @@ class RunOutput {
   bool is_checkpoint_due(const data::Cursor& cursor) const;
   // Writes a checkpoint beside the training. Nobody may write weights meanwhile; it returns when
   // the state is copied.
-  void checkpoint(const StateParts& parts);
-  // Writes one for this state unless there is one, and waits for it. Throws WriteError.
-  void checkpoint_now(const StateParts& parts);
-
-  // The same of an update's state with more than its parts in it: `fill` puts state and further
-  // entries into a checkpoint. The second one writes even if there is one of that update.
-  using Fill = std::function<void(Checkpoint&)>;
-  void checkpoint(std::uint64_t update, const Fill& fill);
-  void checkpoint_now(std::uint64_t update, const Fill& fill);
+  void checkpoint(const data::Cursor& cursor);
+  // The same, and waits for it, even if there is one of that update. Throws WriteError.
+  void checkpoint_now(const data::Cursor& cursor);
+  // Whether the last checkpoint is one of that update, and written: waits for it.
+  bool has_checkpoint(const data::Cursor& cursor);
 
   // The last words. Throws WriteError if metrics are missing on disk.
   void end(const RunEnd& end, const data::Cursor& cursor);
@@ -67,8 +62,6 @@ class RunOutput {
   using Clock = std::chrono::steady_clock;
   void tell(const std::function<void(RunLog&)>& what);
   void open_decisions();
-  void submit(std::uint64_t update, const Fill& fill);
-  void finish_writing();
   void report_writes();
   void write_state(RunState state, const data::Cursor& cursor, const std::string& reason,
                    std::optional<int> exit_code) const;

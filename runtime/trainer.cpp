@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -49,10 +50,7 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
   loader_ = std::make_unique<data::Prefetcher>(
       source_.train, options_.order, options_.seed,
       limits_ ? adaptive_->largest_minibatch() : plan_->largest_minibatch());
-  const nn::Layout& layout = replica_->layout();
-  sync_ = std::make_unique<optim::GradientSync>(
-      topology_, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
-      options_.sum, options_.allreduce);
+  sync_ = make_gradient_sync(topology_, replica_->layout(), options_.sum, options_.allreduce);
   sync_->reserve(plan_->most_minibatches());
   step_ = std::make_unique<TrainStep>(
       topology_, *replica_, *loader_, *sync_, *optimizer_,
@@ -75,8 +73,8 @@ void Trainer::take_inputs() {
 
 void Trainer::require_same_everywhere() {
   identity_ = run_identity(options_, source_, plan_->trace(), model_->layout());
-  std::vector<collectives::NamedValue> values{{"the options", options_.configuration}};
-  for (const ContextEntry& entry : identity_) values.push_back({entry.name, entry.value});
+  std::vector<collectives::NamedValue> values = named_values(identity_);
+  values.insert(values.begin(), {"the options", options_.configuration});
   collectives::require_same(topology_.all(), values);
 }
 
@@ -132,10 +130,12 @@ bool Trainer::is_finished() const {
 }
 
 RunOutput::Record Trainer::record() {
-  RunOutput::Record record{identity_, facts_.context};
-  if (!adaptive_) return record;
-  record.present = [this] { return adaptive_->entries(); };
-  record.decisions = adaptive_->decisions();
+  RunOutput::Record record{.fill = [this](Checkpoint& to) {
+    copy_state(parts(), to.state);
+    to.identity = identity_;
+    if (adaptive_) std::ranges::move(adaptive_->entries(), std::back_inserter(to.context));
+  }};
+  if (adaptive_) record.decisions = adaptive_->decisions();
   return record;
 }
 
@@ -174,8 +174,10 @@ void Trainer::fail(RunOutput& output) {
 
 void Trainer::write_checkpoint_if_due(RunOutput& output) {
   if (!output.is_checkpoint_due(cursor_)) return;
+  // Weights that are not finite end the run in the next update: the last good checkpoint stays.
+  if (!has_finite_weights(*replica_)) return;
   heartbeat_.beat(cursor_.update, Phase::writing_checkpoint);
-  output.checkpoint(parts());
+  output.checkpoint(cursor_);
 }
 
 RunEnd Trainer::train(RunOutput& output) {
@@ -241,7 +243,7 @@ RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,
   collectives::agree(
       topology_.all(),
       [&] {
-        output.checkpoint_now(parts());
+        if (!output.has_checkpoint(cursor_)) output.checkpoint_now(cursor_);
         if (!has_failed) output.end(end, cursor_);
       },
       explain_);
