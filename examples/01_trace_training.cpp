@@ -69,16 +69,13 @@ int train(const collectives::Communicator& world, const po::variables_map& argum
                            inner->state_names(), seed);
 
   // 4. The optimizer: an ordinary one, wrapped in a rule that scales its rate with the batch.
-  const nn::Layout& layout = replica.layout();
-  optim::GradientSync sync(topology, runtime::tensor_ranges(layout), layout.parameter_elements(),
-                           layout.total_elements(), optim::SumKind::exact,
-                           collectives::AllreduceAlgorithm::automatic);
+  const auto sync = runtime::make_gradient_sync(topology, replica.layout());
   optim::ScheduleOptions schedule;
   schedule.base_rate = 0.01;
   optim::LinearRuleOptimizer optimizer(std::move(inner), optim::LearningRateSchedule(schedule),
                                        {.reference_batch = 64});
-  std::vector<float> gradient(layout.total_elements());
-  optimizer.attach(sync, replica.shared(), gradient, plan.epoch_samples());
+  std::vector<float> gradient(replica.layout().total_elements());
+  optimizer.attach(*sync, replica.shared(), gradient, plan.epoch_samples());
 
   // 5. The epochs: set_epoch() on sampler and optimizer, then one step() a substep. An idle rank's
   // substep has no samples.

@@ -89,12 +89,9 @@ int train(const collectives::Communicator& world) {
   schedule.base_rate = 0.02;
   optim::AdaScaleOptimizer optimizer(std::move(sgd), optim::LearningRateSchedule(schedule),
                                      {.reference_batch = 32});
-  const nn::Layout& layout = replica.layout();
-  optim::GradientSync sync(topology, runtime::tensor_ranges(layout), layout.parameter_elements(),
-                           layout.total_elements(), optim::SumKind::exact,
-                           collectives::AllreduceAlgorithm::automatic);
+  const auto sync = runtime::make_gradient_sync(topology, replica.layout());
   data::Prefetcher loader(digits.train, data::OrderKind::torch, 1, 16);
-  runtime::TrainStep step(topology, replica, loader, sync, optimizer,
+  runtime::TrainStep step(topology, replica, loader, *sync, optimizer,
                           {.epoch_samples = plan.epoch_samples()});
 
   const runtime::Evaluator evaluator(digits.test);

@@ -82,9 +82,8 @@ void AdaptiveDataParallel::prepare(AdaptiveDataLoader& loader) {
   if (loader.is_autoscaled() && !follows) {
     throw std::invalid_argument(
         "autoscale_batch_size(): rule constant leaves the learning rate as it is, so larger "
-        "batches "
-        "would come no further with an update; choose adascale, or another rule that follows the "
-        "batch");
+        "batches would come no further with an update; choose adascale, or another rule that "
+        "follows the batch");
   }
   loader_ = &loader;
   optimizer_ = optim::make_elastic_optimizer(
@@ -99,10 +98,7 @@ void AdaptiveDataParallel::assemble() {
       std::make_unique<Replica>(topology, std::move(model_), optimizer_->state_names(), run.seed);
   prefetcher_ = std::make_unique<data::Prefetcher>(loader_->dataset(), loader_->order(), run.seed,
                                                    loader_->largest_minibatch());
-  const nn::Layout& layout = replica_->layout();
-  sync_ = std::make_unique<optim::GradientSync>(topology, tensor_ranges(layout),
-                                                layout.parameter_elements(),
-                                                layout.total_elements(), run.sum, run.allreduce);
+  sync_ = make_gradient_sync(topology, replica_->layout(), run.sum, run.allreduce);
   sync_->reserve(loader_->plan().most_minibatches());
   TrainStep::Options step{.assignment = run.assignment,
                           .epoch_samples = loader_->plan().epoch_samples(),

@@ -43,12 +43,6 @@ std::vector<ContextEntry> job_identity(const Job& job,
   return identity;
 }
 
-std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry>& entries) {
-  std::vector<collectives::NamedValue> values;
-  for (const ContextEntry& entry : entries) values.push_back({entry.name, entry.value});
-  return values;
-}
-
 RunFacts job_facts(const Job& job) {
   RunFacts facts;
   const AdaptiveDataLoader* const trained = job.trained_loader();

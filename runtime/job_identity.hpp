@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "collectives/agreement.hpp"
 #include "runtime/checkpoint.hpp"
 #include "runtime/run_log.hpp"
 
@@ -16,8 +15,6 @@ class Job;
 // training data once.
 std::vector<ContextEntry> job_identity(const Job& job,
                                        const std::vector<AdaptiveDataLoader*>& loaders);
-
-std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry>& entries);
 
 // For its logs.
 RunFacts job_facts(const Job& job);

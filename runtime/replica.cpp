@@ -55,4 +55,13 @@ std::vector<optim::TensorRange> tensor_ranges(const nn::Layout& layout) {
   return ranges;
 }
 
+std::unique_ptr<optim::GradientSync> make_gradient_sync(const collectives::Topology& topology,
+                                                        const nn::Layout& layout,
+                                                        optim::SumKind kind,
+                                                        collectives::AllreduceAlgorithm algorithm) {
+  return std::make_unique<optim::GradientSync>(topology, tensor_ranges(layout),
+                                               layout.parameter_elements(), layout.total_elements(),
+                                               kind, algorithm);
+}
+
 }  // namespace rubato::runtime

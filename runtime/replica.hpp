@@ -50,4 +50,10 @@ class Replica {
 // The model's layout in the terms of the gradient sync.
 std::vector<optim::TensorRange> tensor_ranges(const nn::Layout& layout);
 
+// Collective. The sum of gradients of this layout. The topology must outlive it.
+std::unique_ptr<optim::GradientSync> make_gradient_sync(
+    const collectives::Topology& topology, const nn::Layout& layout,
+    optim::SumKind kind = optim::SumKind::exact,
+    collectives::AllreduceAlgorithm algorithm = collectives::AllreduceAlgorithm::automatic);
+
 }  // namespace rubato::runtime

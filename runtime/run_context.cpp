@@ -138,6 +138,12 @@ std::vector<ContextEntry> run_identity(const RunOptions& options, const data::Da
           {"the test data", content_digest(source.test.get())}};
 }
 
+std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry>& entries) {
+  std::vector<collectives::NamedValue> values;
+  for (const ContextEntry& entry : entries) values.push_back({entry.name, entry.value});
+  return values;
+}
+
 void require_same_run(const std::vector<ContextEntry>& checkpoint,
                       const std::vector<ContextEntry>& run, bool any_kernels) {
   constexpr std::array of_last_bits{"the version of Rubato", "the compiler", "the C library",

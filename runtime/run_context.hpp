@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "collectives/agreement.hpp"
 #include "collectives/topology.hpp"
 #include "data/batch_trace.hpp"
 #include "data/data_source.hpp"
@@ -29,6 +30,9 @@ bool is_trace_of(const Checkpoint& checkpoint, const data::BatchTrace& trace);
 // checkpoint. Content counts, not names: a data set or a trace may have moved. Reads all data once.
 std::vector<ContextEntry> run_identity(const RunOptions& options, const data::DataSource& source,
                                        const data::BatchTrace& trace, const nn::Layout& layout);
+
+// For collectives::require_same().
+std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry>& entries);
 
 // Throws data::ContentError naming the first difference between a checkpoint's identity and the
 // run's, with both values. With `any_kernels`, what only decides the last bits may differ: program,

@@ -31,10 +31,7 @@ class StateTransferTest : public testing::UnevenRunTest {
           initial_seed);
       optimizer = optim::make_elastic_optimizer(
           "adascale", std::move(adam), optim::LearningRateSchedule({}), optim::ElasticOptions{8});
-      const nn::Layout& layout = replica->layout();
-      sync = std::make_unique<optim::GradientSync>(
-          topology, tensor_ranges(layout), layout.parameter_elements(), layout.total_elements(),
-          optim::SumKind::exact, collectives::AllreduceAlgorithm::automatic);
+      sync = make_gradient_sync(topology, replica->layout());
     }
     StateParts all() { return {seed, *replica, *optimizer, *sync, cursor, audit}; }
 
