@@ -122,9 +122,10 @@ def compare(study, network, fixed, report):
     report.add(Figure.of_rounds(f"{network}: adaptive to {options.target} %", adaptive, "s",
                                 note=", ".join(str(one["evaluations"][-1]["batch_size"])
                                                for one in runs) + " at the end"))
-    for name, batch in (("the best fixed batch", best), (f"batch {INITIAL}", INITIAL)):
+    names = {INITIAL: f"batch {INITIAL}", best: f"the best fixed batch ({best})"}
+    for batch, name in names.items():
         report.add(Figure.of_rounds(
-            f"{network}: adaptive, time of {name}" + f" ({batch})" * (batch != INITIAL),
+            f"{network}: adaptive, time of {name}",
             [ours / theirs for ours, theirs in zip(adaptive, times[batch])], "x",
             at_most=1.05 if batch == INITIAL else 1.1))
     report.add(Figure.of_rounds(

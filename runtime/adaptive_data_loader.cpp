@@ -36,8 +36,7 @@ LocalBatchSize::operator std::uint64_t() const {
   if (mark_ == epoch_mark()) return samples_;
   throw std::logic_error(
       "get_local_bsz(): this batch size was asked for in another epoch, and may have changed "
-      "since; "
-      "ask again in each epoch");
+      "since; ask again in each epoch");
 }
 
 AdaptiveDataLoader::AdaptiveDataLoader(std::shared_ptr<const data::Dataset> dataset,

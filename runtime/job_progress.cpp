@@ -16,8 +16,7 @@ void JobProgress::begin_epoch() {
   if (is_in_loop_) {
     throw std::logic_error(
         "remaining_epochs_until: a loop over a loader is under way; put the loop over epochs "
-        "around "
-        "it");
+        "around it");
   }
   if (epoch_) {
     throw std::logic_error("remaining_epochs_until: epoch " + std::to_string(*epoch_) +
