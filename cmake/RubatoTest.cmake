@@ -36,6 +36,7 @@ endif()
 
 # For every test that starts mpirun: it may run as root (in containers), on fewer cores than ranks,
 # unbound; and a single test case that hangs is named before CTest's TIMEOUT ends the whole program.
+# GTEST_BRIEF: what a long program says of its failures is not lost in what it says of the rest.
 # HWLOC_COMPONENTS: a start would look for ten X displays, 5 s where "localhost" does not resolve.
 set(rubato_mpi_environment
   ${rubato_test_environment}
@@ -44,6 +45,7 @@ set(rubato_mpi_environment
   OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_mpi_yield_when_idle=1
+  GTEST_BRIEF=1
   HWLOC_COMPONENTS=-gl
   RUBATO_TEST_TIME_LIMIT=${rubato_case_limit})
 
