@@ -58,17 +58,25 @@ enum class MomentumForm { torch, v, v_corrected };
 MomentumForm momentum_form(const std::string& name);
 std::vector<std::string> momentum_form_names();  // torch, v, v-corrected
 
+// Where the local rate of LARS stands, and what it is made of (lars.hpp).
+enum class LarsForm { paper, unscaled, clip, study };
+// By name; throws std::invalid_argument, listing the valid names.
+LarsForm lars_form(const std::string& name);
+std::vector<std::string> lars_form_names();
+
 // What makes an optimizer, as the command line says it.
 struct OptimizerOptions {
-  std::string name = "sgd";  // sgd, adam, adamw, adadelta
+  std::string name = "sgd";  // sgd, lars, adam, adamw, lamb, adadelta
   double momentum = 0;
   MomentumForm form = MomentumForm::torch;
   bool nesterov = false;
   double weight_decay = 0;
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double epsilon = 1e-8;  // adadelta wants 1e-6
+  double epsilon = 1e-8;  // adadelta and lamb want 1e-6, lars 0
   double rho = 0.9;
+  LarsForm lars_form = LarsForm::paper;
+  double trust = 0.001;  // lars: the share of |w| that a step of rate 1 may be long
 };
 
 // Throws std::invalid_argument: an unknown name (listing the valid ones), a value outside its

@@ -40,10 +40,28 @@ std::vector<NamedOptions> all_optimizers() {
           {"adamw", adamw}, {"adadelta", adadelta}};
 }
 
-class EveryOptimizer : public testing::TestWithParam<NamedOptions> {};
+// Those that step a whole tensor at a time.
+std::vector<NamedOptions> layerwise_optimizers() {
+  std::vector<NamedOptions> all;
+  for (const std::string& form : lars_form_names()) {
+    OptimizerOptions lars{.name = "lars", .momentum = 0.9, .weight_decay = 0.01};
+    lars.lars_form = lars_form(form);
+    lars.trust = 0.1;
+    all.push_back({"lars_" + form, lars});
+  }
+  all.push_back({"lamb", {.name = "lamb", .weight_decay = 0.01, .epsilon = 1e-6}});
+  return all;
+}
 
-INSTANTIATE_TEST_SUITE_P(Optimizer, EveryOptimizer, testing::ValuesIn(all_optimizers()),
-                         [](const auto& test) { return test.param.title; });
+class EveryOptimizer : public testing::TestWithParam<NamedOptions> {};
+class EveryElementwiseOptimizer : public EveryOptimizer {};
+
+const auto title_of = [](const auto& test) { return test.param.title; };
+INSTANTIATE_TEST_SUITE_P(Optimizer, EveryOptimizer, testing::ValuesIn(all_optimizers()), title_of);
+INSTANTIATE_TEST_SUITE_P(Layerwise, EveryOptimizer, testing::ValuesIn(layerwise_optimizers()),
+                         title_of);
+INSTANTIATE_TEST_SUITE_P(Optimizer, EveryElementwiseOptimizer, testing::ValuesIn(all_optimizers()),
+                         title_of);
 
 // Five updates of 1003 parameters, each update cut at the given places.
 template <class T>
@@ -71,7 +89,7 @@ std::vector<T> train_in_slices(const OptimizerOptions& options, std::vector<std:
   return w;
 }
 
-TEST_P(EveryOptimizer, GivesTheSameBitsHoweverSlicesAreCut) {
+TEST_P(EveryElementwiseOptimizer, GivesTheSameBitsHoweverSlicesAreCut) {
   const OptimizerOptions& options = GetParam().options;
   const auto whole = train_in_slices<float>(options, {});
   const auto whole_double = train_in_slices<double>(options, {});
@@ -170,7 +188,7 @@ TEST_P(EveryOptimizer, RefusesBuffersThatDoNotFit) {
 }
 
 TEST(MakeOptimizer, KnowsEachOfItsNames) {
-  EXPECT_THAT(optimizer_names(), ElementsAre("sgd", "adam", "adamw", "adadelta"));
+  EXPECT_THAT(optimizer_names(), ElementsAre("sgd", "lars", "adam", "adamw", "lamb", "adadelta"));
   for (const std::string& name : optimizer_names()) {
     OptimizerOptions options;
     options.name = name;
@@ -180,7 +198,7 @@ TEST(MakeOptimizer, KnowsEachOfItsNames) {
   options.name = "sdg";
   EXPECT_THAT([&] { make_optimizer<float>(options); },
               ThrowsMessage<std::invalid_argument>(
-                  "unknown optimizer 'sdg'; valid names: sgd, adam, adamw, adadelta"));
+                  "unknown optimizer 'sdg'; valid names: sgd, lars, adam, adamw, lamb, adadelta"));
 }
 
 TEST(MakeOptimizer, AdamwIsNotAdam) {
@@ -200,6 +218,17 @@ TEST(MomentumForm, IsKnownByName) {
   EXPECT_THAT([] { momentum_form("u"); },
               ThrowsMessage<std::invalid_argument>(
                   "unknown momentum form 'u'; valid names: torch, v, v-corrected"));
+}
+
+TEST(LarsForm, IsKnownByName) {
+  EXPECT_EQ(lars_form("paper"), LarsForm::paper);
+  EXPECT_EQ(lars_form("unscaled"), LarsForm::unscaled);
+  EXPECT_EQ(lars_form("clip"), LarsForm::clip);
+  EXPECT_EQ(lars_form("study"), LarsForm::study);
+  for (const std::string& name : lars_form_names()) EXPECT_NO_THROW(lars_form(name));
+  EXPECT_THAT([] { lars_form("larc"); },
+              ThrowsMessage<std::invalid_argument>(
+                  "unknown form of lars 'larc'; valid names: paper, unscaled, clip, study"));
 }
 
 }  // namespace
