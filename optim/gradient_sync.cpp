@@ -186,9 +186,7 @@ void GradientSync::make_mean(std::size_t begin, std::span<const T> sum, T per_sa
   const std::size_t parameters =
       begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
   if (parameters > 0) {
-    block_squares()[begin / norm_block_elements] =
-        take_mean(sum.first(parameters), per_sample, out);
-    if (measures_) measures_->take_mean(begin, {out, parameters});
+    note_mean(begin, {out, parameters}, take_mean(sum.first(parameters), per_sample, out));
   }
   for (std::size_t i = parameters; i < sum.size(); ++i) {
     out[i] = static_cast<float>(sum[i] * per_minibatch);
@@ -210,9 +208,7 @@ void GradientSync::make_block(std::span<const T* const> addends, std::size_t beg
   float* const mean = is_used_ ? in_cache.data() : gradients_.place(0).data() + begin;
   const double square = gradients_.take_mean<T>(begin, {mean, size}, per_sample, per_minibatch);
   if (begin < parameter_elements_) {
-    block_squares()[begin / norm_block_elements] = square;
-    const std::size_t parameters = std::min(size, parameter_elements_ - begin);
-    if (measures_) measures_->take_mean(begin, {mean, parameters});
+    note_mean(begin, {mean, std::min(size, parameter_elements_ - begin)}, square);
   }
   if (is_used_) use_->take(begin, {mean, size});
 }

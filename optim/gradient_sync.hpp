@@ -20,11 +20,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,6 +39,7 @@
 #include "optim/gradient_measures.hpp"
 #include "optim/gradient_noise.hpp"
 #include "optim/node_gradients.hpp"
+#include "optim/norm_block.hpp"
 #include "optim/rank_gradients.hpp"
 #include "optim/tensor_segments.hpp"
 
@@ -101,6 +104,12 @@ class GradientSync {
     if (measures_) measures_->take_scales();
   }
 
+  // Has every block of the mean gradient's parameters shown to `watch`, from `begin` on, with its
+  // squared norm, while it is in cache: on each node, by the owner of the block.
+  using MeanWatch =
+      std::function<void(std::size_t begin, std::span<const float> mean, double square)>;
+  void show_mean_to(MeanWatch watch) { mean_watch_ = std::move(watch); }
+
   // Collective. Makes room for updates of so many minibatches, so that begin() need not.
   void reserve(std::size_t minibatches);
 
@@ -151,7 +160,9 @@ class GradientSync {
   SumKind kind() const noexcept { return kind_; }
   ExactUnits& units() noexcept { return units_; }
   const ExactUnits& units() const noexcept { return units_; }
+  const collectives::Topology& topology() const noexcept { return topology_; }
   const std::vector<TensorRange>& tensors() const noexcept { return tensors_; }
+  const TensorSegments& segments() const noexcept { return segments_; }
   std::size_t parameter_elements() const noexcept { return parameter_elements_; }
   std::size_t total_elements() const noexcept { return total_elements_; }
 
@@ -181,6 +192,12 @@ class GradientSync {
   // The same of a block of the node's gradients, from the start.
   template <class T>
   void make_block(std::span<const T* const> addends, std::size_t begin, std::size_t size);
+  // The mean of a block's parameters, which has just been made.
+  void note_mean(std::size_t begin, std::span<const float> mean, double square) {
+    block_squares()[begin / norm_block_elements] = square;
+    if (measures_) measures_->take_mean(begin, mean);
+    if (mean_watch_) mean_watch_(begin, mean, square);
+  }
   void combine_tables();
   void require_finite(const UpdateSums& sums) const;
   void take_largest();
@@ -211,6 +228,7 @@ class GradientSync {
   std::optional<GradientAccumulator> accumulator_;
   std::optional<RankGradients> mine_;
   std::optional<GradientMeasures> measures_;
+  MeanWatch mean_watch_;
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
   collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,

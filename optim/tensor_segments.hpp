@@ -20,6 +20,7 @@ struct TensorRange {
   bool is_parameter =
       true;  // false: a running statistic, averaged over minibatches rather than samples
   double statistic_weight = 0;  // running statistics: a in z <- (1-a) z + a s, per minibatch
+  bool is_vector = false;       // one-dimensional: a bias, a scale or a shift
 };
 
 struct Segment {

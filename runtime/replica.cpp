@@ -49,8 +49,8 @@ void Replica::use_new_weights() { model_->use_parameters(shared_.parameters); }
 std::vector<optim::TensorRange> tensor_ranges(const nn::Layout& layout) {
   std::vector<optim::TensorRange> ranges;
   for (const nn::TensorInfo& tensor : layout.tensors()) {
-    ranges.push_back(
-        {tensor.name, tensor.offset, tensor.size, tensor.is_parameter, tensor.momentum});
+    ranges.push_back({tensor.name, tensor.offset, tensor.size, tensor.is_parameter, tensor.momentum,
+                      tensor.shape.size() == 1});
   }
   return ranges;
 }

@@ -77,6 +77,8 @@ TEST(TensorRanges, CarryTheLayoutOver) {
   EXPECT_EQ(ranges[0].name, "w");
   EXPECT_EQ(ranges[0].size, 21U);
   EXPECT_TRUE(ranges[0].is_parameter);
+  EXPECT_FALSE(ranges[0].is_vector);
+  EXPECT_TRUE(ranges[1].is_vector);
   EXPECT_EQ(ranges[1].begin, layout.tensors()[1].offset);
   EXPECT_FALSE(ranges[1].is_parameter);
   EXPECT_EQ(ranges[1].statistic_weight, 0.1);
