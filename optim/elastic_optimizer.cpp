@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "optim/layerwise.hpp"
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
 #include "optim/scaling_rules.hpp"
@@ -39,6 +40,7 @@ ElasticOptimizer::ElasticOptimizer(std::unique_ptr<Optimizer<float>> inner,
                                    LearningRateSchedule schedule, ElasticOptions options)
     : inner_(std::move(inner)),
       preconditioner_(dynamic_cast<const Preconditioner<float>*>(inner_.get())),
+      is_layerwise_(dynamic_cast<const LayerwiseOptimizer<float>*>(inner_.get()) != nullptr),
       schedule_(std::move(schedule)),
       options_(std::move(options)),
       plain_(options_.reference_batch, options_.single_minibatch),
@@ -59,7 +61,7 @@ ElasticOptimizer::~ElasticOptimizer() = default;
 
 std::optional<UpdateRate> ElasticOptimizer::rate_in_advance(double batch_size,
                                                             Position position) const {
-  const bool measures = preconditioned_ || !tensors_.empty() ||
+  const bool measures = is_layerwise_ || preconditioned_ || !tensors_.empty() ||
                         options_.single_minibatch == SingleMinibatch::difference;
   if (needs_gradient() || options_.clip_norm > 0 || measures) return {};
   position.progress = progress_;

@@ -79,8 +79,8 @@ class ElasticOptimizer {
   void update(const Decision& decision, GradientSync& sync, std::size_t minibatches,
               SliceUpdate& slice) const;
 
-  // What decide() will choose for an update of so many samples, where neither rule nor clip need
-  // its gradient, nor anybody measures it.
+  // What decide() will choose for an update of so many samples, where neither rule nor clip nor the
+  // inner optimizer need its whole gradient first, nor anybody measures it.
   std::optional<UpdateRate> rate_in_advance(double batch_size, Position position) const;
 
   // The effective rate (learning rate times gradient scale) that rule `name` would have chosen for
@@ -181,6 +181,7 @@ class ElasticOptimizer {
   Substeps substeps_;
   std::unique_ptr<Optimizer<float>> inner_;
   const Preconditioner<float>* preconditioner_ = nullptr;  // the inner optimizer, if it is one
+  bool is_layerwise_ = false;  // the inner optimizer wants the norms of the whole gradient
   LearningRateSchedule schedule_;
   ElasticOptions options_;
   GradientNoise plain_;

@@ -28,11 +28,17 @@ void fetch_to_write(const float* element) {
 
 }  // namespace
 
-SliceUpdate::SliceUpdate(Optimizer<float>& optimizer, const GradientSync& sync, SharedState state)
+SliceUpdate::SliceUpdate(Optimizer<float>& optimizer, GradientSync& sync, SharedState state)
     : optimizer_(optimizer),
       sync_(sync),
       state_(std::move(state)),
-      state_of_block_(optimizer.state_names().size()) {}
+      state_of_block_(optimizer.state_names().size()) {
+  const auto* layerwise = dynamic_cast<const LayerwiseOptimizer<float>*>(&optimizer);
+  if (layerwise == nullptr) return;
+  layerwise_ = std::make_unique<LayerwiseUpdate>(
+      *layerwise, sync, state_.parameters,
+      std::vector<std::span<float>>(my_buffers().begin(), my_buffers().end()));
+}
 
 void SliceUpdate::prepare(const UpdateRate& rate, std::size_t minibatches) {
   rate_ = rate;
@@ -42,7 +48,10 @@ void SliceUpdate::prepare(const UpdateRate& rate, std::size_t minibatches) {
 void SliceUpdate::run() {
   begin();
   const collectives::Slice slice = sync_.my_slice();
-  take(slice.begin, sync_.mean_gradient().subspan(slice.begin, slice.size));
+  const std::span<const float> mean = sync_.mean_gradient().subspan(slice.begin, slice.size);
+  if (!layerwise_) return take(slice.begin, mean);
+  layerwise_->run();
+  move_statistics(slice.begin, mean);
 }
 
 void SliceUpdate::keep_mean() const {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "optim/gradient_sync.hpp"
+#include "optim/layerwise_update.hpp"
 #include "optim/optimizer.hpp"
 
 namespace rubato::optim {
@@ -28,12 +30,13 @@ struct SharedState {
 // whatever the ranks.
 class SliceUpdate final : public MeanUse {
  public:
-  // `optimizer` and `sync` must outlive this.
-  SliceUpdate(Optimizer<float>& optimizer, const GradientSync& sync, SharedState state);
+  // `optimizer` and `sync` must outlive this. Collective for an optimizer that steps tensor by
+  // tensor: such a one takes no part of a sum, but runs after it.
+  SliceUpdate(Optimizer<float>& optimizer, GradientSync& sync, SharedState state);
 
   // The next update: its rate, and how many minibatches it has.
   void prepare(const UpdateRate& rate, std::size_t minibatches);
-  // On every rank: updates its slice from sync.mean_gradient(). Throws what
+  // On every rank of the node: updates its slice from sync.mean_gradient(). Throws what
   // Optimizer::begin_update() does.
   void run();
   // Copies its slice of the mean gradient, of the parameters, into the last of the state's buffers,
@@ -53,6 +56,7 @@ class SliceUpdate final : public MeanUse {
   Optimizer<float>& optimizer_;
   const GradientSync& sync_;
   SharedState state_;
+  std::unique_ptr<LayerwiseUpdate> layerwise_;  // of an optimizer that steps tensor by tensor
   UpdateRate rate_;
   std::size_t minibatches_ = 0;
   std::vector<std::span<float>> state_of_block_;

@@ -59,5 +59,14 @@ TEST(RateInAdvance, IsNotKnownWhereTheGradientIsClippedOrMeasured) {
                    ->rate_in_advance(64, {}));
 }
 
+TEST(RateInAdvance, IsNotKnownWhereStepsFollowTheNormsOfTensors) {
+  for (const char* name : {"lars", "lamb"}) {
+    const auto elastic =
+        make_elastic_optimizer("linear", make_optimizer<float>({.name = name}),
+                               LearningRateSchedule(ScheduleOptions{}), {.reference_batch = 32});
+    EXPECT_FALSE(elastic->rate_in_advance(64, {})) << name;
+  }
+}
+
 }  // namespace
 }  // namespace rubato::optim
