@@ -153,7 +153,11 @@ std::vector<Option> schedule_options() {
 std::vector<Option> optimizer_options() {
   const std::string group = "Optimizer";
   const Condition sgd{"optimizer", {"sgd"}};
+  const Condition lars{"optimizer", {"lars"}};
+  const Condition with_momentum{"optimizer", {"sgd", "lars"}};
   const Condition adam{"optimizer", {"adam", "adamw"}};
+  const Condition lamb{"optimizer", {"lamb"}};
+  const Condition with_averages{"optimizer", {"adam", "adamw", "lamb"}};
   const Condition adadelta{"optimizer", {"adadelta"}};
   return {
       {.name = "optimizer",
@@ -167,7 +171,8 @@ std::vector<Option> optimizer_options() {
        .default_value = "0",
        .value_name = "X",
        .group = group,
-       .description = "adds X times the parameters to the gradient, for adamw to the step",
+       .description = "adds X times the parameters to the gradient, for adamw and lamb to the step;"
+                      " lars and lamb spare tensors of one dimension",
        .range = OptionRange::not_negative},
       {.name = "momentum",
        .kind = OptionKind::number,
@@ -176,7 +181,7 @@ std::vector<Option> optimizer_options() {
        .group = group,
        .description = "the share of the last step's direction that goes into the next",
        .range = OptionRange::not_negative,
-       .only_with = sgd},
+       .only_with = with_momentum},
       {.name = "momentum-form",
        .kind = OptionKind::choice,
        .default_value = "torch",
@@ -190,6 +195,30 @@ std::vector<Option> optimizer_options() {
        .group = group,
        .description = "look ahead along the momentum",
        .only_with = sgd},
+      {.name = "lars-form",
+       .kind = OptionKind::choice,
+       .default_value = "paper",
+       .group = group,
+       .description = "paper: each tensor's rate inside the momentum; unscaled: outside; clip:"
+                      " inside, and never above --lr; study: outside, with the momentum where the"
+                      " weight decay belongs, as a published study has it",
+       .choices = optim::lars_form_names(),
+       .only_with = lars},
+      {.name = "trust",
+       .kind = OptionKind::number,
+       .default_value = "0.001",
+       .value_name = "X",
+       .group = group,
+       .description = "how long a tensor's step of rate 1 is, as a share of its weights' norm",
+       .only_with = lars},
+      {.name = "lars-epsilon",
+       .kind = OptionKind::number,
+       .default_value = "0",
+       .value_name = "X",
+       .group = group,
+       .description = "added to the norms by which the weights' norm is divided",
+       .range = OptionRange::not_negative,
+       .only_with = lars},
       {.name = "beta1",
        .kind = OptionKind::number,
        .default_value = "0.9",
@@ -197,7 +226,7 @@ std::vector<Option> optimizer_options() {
        .group = group,
        .description = "decay of the average gradient",
        .range = OptionRange::not_negative,
-       .only_with = adam},
+       .only_with = with_averages},
       {.name = "beta2",
        .kind = OptionKind::number,
        .default_value = "0.999",
@@ -205,7 +234,7 @@ std::vector<Option> optimizer_options() {
        .group = group,
        .description = "decay of the average squared gradient",
        .range = OptionRange::not_negative,
-       .only_with = adam},
+       .only_with = with_averages},
       {.name = "epsilon",
        .kind = OptionKind::number,
        .default_value = "1e-8",
@@ -213,6 +242,13 @@ std::vector<Option> optimizer_options() {
        .group = group,
        .description = "added to the divisor of the step",
        .only_with = adam},
+      {.name = "lamb-epsilon",
+       .kind = OptionKind::number,
+       .default_value = "1e-6",
+       .value_name = "X",
+       .group = group,
+       .description = "added to the divisor of the step",
+       .only_with = lamb},
       {.name = "rho",
        .kind = OptionKind::number,
        .default_value = "0.9",

@@ -103,13 +103,17 @@ optim::OptimizerOptions optimizer_of(const Options& options) {
     optimizer.form = optim::momentum_form(*form);
   }
   optimizer.nesterov = options.flag("nesterov");
+  if (const auto form = options.text_if("lars-form")) optimizer.lars_form = optim::lars_form(*form);
   optimizer.weight_decay = options.number("weight-decay");
   set_if_given(optimizer.momentum, options, "momentum");
   set_if_given(optimizer.beta1, options, "beta1");
   set_if_given(optimizer.beta2, options, "beta2");
   set_if_given(optimizer.epsilon, options, "epsilon");
   set_if_given(optimizer.rho, options, "rho");
-  set_if_given(optimizer.epsilon, options, "adadelta-epsilon");
+  set_if_given(optimizer.trust, options, "trust");
+  for (const char* name : {"adadelta-epsilon", "lars-epsilon", "lamb-epsilon"}) {
+    set_if_given(optimizer.epsilon, options, name);
+  }
   return optimizer;
 }
 

@@ -97,6 +97,24 @@ TEST(RunFromOptions, TakesTheOptimizer) {
             1e-3);
 }
 
+TEST(RunFromOptions, TakesTheOptimizersThatStepTensorByTensor) {
+  const auto paper = run_with({"--optimizer", "lars"}).optimizer;
+  EXPECT_EQ(paper.lars_form, optim::LarsForm::paper);
+  EXPECT_EQ(paper.momentum, 0.9);
+  EXPECT_EQ(paper.trust, 0.001);
+  EXPECT_EQ(paper.epsilon, 0);
+  const auto clip = run_with({"--optimizer", "lars", "--lars-form", "clip", "--trust", "0.02",
+                              "--lars-epsilon", "1e-8", "--momentum", "0.8"})
+                        .optimizer;
+  EXPECT_EQ(clip.lars_form, optim::LarsForm::clip);
+  EXPECT_EQ(clip.trust, 0.02);
+  EXPECT_EQ(clip.epsilon, 1e-8);
+  EXPECT_EQ(clip.momentum, 0.8);
+  const auto lamb = run_with({"--optimizer", "lamb", "--beta2", "0.99"}).optimizer;
+  EXPECT_EQ(lamb.beta2, 0.99);
+  EXPECT_EQ(lamb.epsilon, 1e-6);
+}
+
 TEST(RunFromOptions, TakesTheSchedule) {
   const auto multistep = run_with({"--schedule", "multistep", "--milestones", "1,2.5,4", "--gamma",
                                    "0.5", "--schedule-by", "progress", "--lr", "0.3", "--warmup",
