@@ -55,7 +55,7 @@ TEST_F(PromiseTest, ForEveryRuleOptimizerAndMomentumForm) {
       options.rule = rule;
       options.optimizer.name = optimizer;
       options.optimizer.weight_decay = 1e-3;
-      if (options.optimizer.name != "sgd") options.optimizer.momentum = 0;
+      if (optimizer != "sgd" && optimizer != "lars") options.optimizer.momentum = 0;
       if (rule == "legw") options.legw_warmup = 0.5;
       expect_same_result(options, rule + ", " + optimizer);
     }
@@ -64,6 +64,30 @@ TEST_F(PromiseTest, ForEveryRuleOptimizerAndMomentumForm) {
     RunOptions options = uneven_run();
     options.optimizer.form = form;
     expect_same_result(options, "momentum form");
+  }
+}
+
+// With tensors that cross slices, those of one dimension among them.
+TEST_F(PromiseTest, ForOptimizersThatStepTensorByTensor) {
+  for (const std::string& form : optim::lars_form_names()) {
+    RunOptions options = uneven_run();
+    options.model = "mlp:90,80";
+    options.optimizer.name = "lars";
+    options.optimizer.lars_form = optim::lars_form(form);
+    options.optimizer.trust = 0.02;
+    options.optimizer.weight_decay = 1e-3;
+    expect_same_result(options, "lars, " + form);
+    options.clip_norm = 0.5;
+    options.measures_tensors = true;
+    expect_same_result(options, "lars, clipped and measured, " + form);
+  }
+  RunOptions options = uneven_run();
+  options.data.spec = "synthetic:samples=200,shape=1x28x28,classes=10";
+  options.model = "mnist";
+  options.updates = 6;
+  for (const char* name : {"lars", "lamb"}) {
+    options.optimizer.name = name;
+    expect_same_result(options, std::string(name) + ", convolutions");
   }
 }
 

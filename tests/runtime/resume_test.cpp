@@ -52,14 +52,16 @@ class ResumeTest : public testing::ResumedRunTest {
 
 TEST_F(ResumeTest, ForEveryRuleOptimizerAndMomentumForm) {
   const std::vector<std::pair<std::string, std::string>> kinds{
-      {"linear-momentum", "sgd"}, {"root", "sgd"}, {"adascale", "adam"},    {"adascale", "adamw"},
-      {"adamscale", "adam"},      {"legw", "sgd"}, {"constant", "adadelta"}};
+      {"linear-momentum", "sgd"}, {"root", "sgd"},       {"adascale", "adam"},
+      {"adascale", "adamw"},      {"adamscale", "adam"}, {"legw", "sgd"},
+      {"constant", "adadelta"},   {"linear", "lars"},    {"root", "lamb"},
+      {"adamscale", "lars"}};
   for (const auto& [rule, optimizer] : kinds) {
     RunOptions options = uneven_run();
     options.rule = rule;
     options.optimizer.name = optimizer;
     if (rule == "legw") options.legw_warmup = 0.5;
-    if (optimizer != "sgd") options.optimizer.momentum = 0;
+    if (optimizer != "sgd" && optimizer != "lars") options.optimizer.momentum = 0;
     expect_same_as_straight(options, rule + ", " + optimizer);
   }
   for (const auto form : {optim::MomentumForm::v, optim::MomentumForm::v_corrected}) {
