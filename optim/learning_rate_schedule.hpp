@@ -18,6 +18,10 @@ struct Position {
 
 enum class ScheduleUnit { update, sample, epoch, progress };
 
+// Of the schedule polynomial: as it is meant, or one of two as a published study ran it
+// (study_schedule.hpp).
+enum class PolynomialForm { plain, study, study_ahead };
+
 struct ScheduleOptions {
   std::string name = "constant";  // constant, step, multistep, cosine, polynomial
   ScheduleUnit unit = ScheduleUnit::epoch;
@@ -29,15 +33,22 @@ struct ScheduleOptions {
   double end_rate = 0;  // cosine, polynomial
   double power = 2;     // polynomial
   // Gradual warm-up (Goyal et al. 2017, arXiv:1706.02677, section 2.2): linear from
-  // base_rate * warmup_start to base_rate over the first warmup_span units (in `unit`). Cosine and
-  // polynomial start counting after it; step and multistep count from the start of the run.
+  // base_rate * warmup_start to base_rate * warmup_multiplier over the first warmup_span units (in
+  // `unit`); what follows begins there. Cosine and polynomial start counting after it; step and
+  // multistep count from the start of the run.
   double warmup_span = 0;
   double warmup_start = 0;
+  double warmup_multiplier = 1;
+  PolynomialForm polynomial_form = PolynomialForm::plain;
+  double epoch_units = 1;    // of the study's forms: how long an epoch is, in `unit`
+  double epoch_updates = 1;  // and how many updates it has
 };
 
 // By name; throws std::invalid_argument, listing the valid names.
 ScheduleUnit schedule_unit(const std::string& name);
 std::vector<std::string> schedule_unit_names();
+PolynomialForm polynomial_form(const std::string& name);
+std::vector<std::string> polynomial_form_names();  // plain, study, study-ahead
 std::vector<std::string> schedule_names();
 
 class LearningRateSchedule {

@@ -10,6 +10,7 @@
 #include "nn/backend.hpp"
 #include "nn/model_zoo.hpp"
 #include "optim/scaling_rules.hpp"
+#include "optim/study_schedule.hpp"
 #include "runtime/batch_advisor.hpp"
 
 namespace rubato::runtime {
@@ -89,6 +90,14 @@ optim::ElasticOptions elastic_options(const RunOptions& options, const data::Tra
   return elastic;
 }
 
+optim::LearningRateSchedule schedule(const RunOptions& options, const data::TracePlan& plan,
+                                     std::uint64_t first_batch) {
+  const auto batch = static_cast<double>(first_batch);
+  return optim::LearningRateSchedule(
+      optim::with_epochs(options.schedule, static_cast<double>(plan.epoch_samples()), batch,
+                         options.reference_batch.value_or(batch)));
+}
+
 }  // namespace
 
 RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
@@ -113,10 +122,9 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
                               source.train->classes(), backend);
   optim::require_rule_fits(options.rule, options.optimizer.name);
   const std::uint64_t first = limits ? limits->initial_batch : plan.trace().batch_size(0);
-  auto optimizer =
-      optim::make_elastic_optimizer(options.rule, optim::make_optimizer<float>(options.optimizer),
-                                    optim::LearningRateSchedule(options.schedule),
-                                    elastic_options(options, plan, first, model->layout()));
+  auto optimizer = optim::make_elastic_optimizer(
+      options.rule, optim::make_optimizer<float>(options.optimizer), schedule(options, plan, first),
+      elastic_options(options, plan, first, model->layout()));
   return {std::move(source), std::move(plan), std::move(model), std::move(optimizer), limits};
 }
 

@@ -125,6 +125,53 @@ TEST(LearningRateSchedule, WarmUpRisesInALineToTheBaseRate) {
   EXPECT_EQ(rate_at_epoch(options, 5), 0.5);
 }
 
+// From the base rate to a multiple of it, which is where any shape begins.
+TEST(LearningRateSchedule, WarmUpMayEndAtAMultiple) {
+  for (const std::string& name : schedule_names()) {
+    ScheduleOptions options = named(name);
+    options.span = 8;
+    options.step_size = 10;
+    options.milestones = {10};
+    options.warmup_span = 4;
+    options.warmup_start = 1;
+    options.warmup_multiplier = 3;
+    EXPECT_EQ(rate_at_epoch(options, 0), 0.5) << name;
+    EXPECT_EQ(rate_at_epoch(options, 2), 1) << name;
+    EXPECT_NEAR(rate_at_epoch(options, 4), 1.5, 1e-15) << name;
+  }
+}
+
+// Goyal's rule for a batch that changes on the way: the warm-up is over when so many samples have
+// been used. By samples or epochs the rate rises by as much for each of them, in steps of the
+// batches; in updates it would come there early or late.
+TEST(LearningRateSchedule, WarmUpOverAChangingBatchCountsSamples) {
+  constexpr double epoch_samples = 1024;
+  ScheduleOptions options = named("constant");
+  options.warmup_span = 5;
+  options.warmup_start = 1;
+  options.warmup_multiplier = 8;
+  ScheduleOptions by_updates = options;
+  by_updates.unit = ScheduleUnit::update;
+  by_updates.warmup_span = 5 * epoch_samples / 32;  // at the first batch
+  Position position;
+  double previous = 0, previous_batch = 0;
+  while (position.epoch < 5) {
+    const double batch = position.epoch < 2 ? 32 : position.epoch < 3 ? 256 : 64;
+    const double rate = LearningRateSchedule(options).rate(position);
+    if (position.update > 0) {
+      EXPECT_NEAR(rate - previous, 0.5 * 7 * previous_batch / (5 * epoch_samples), 1e-14);
+    }
+    previous = rate;
+    previous_batch = batch;
+    position.update += 1;
+    position.sample += batch;
+    position.epoch = position.sample / epoch_samples;
+  }
+  EXPECT_EQ(position.epoch, 5);
+  EXPECT_EQ(LearningRateSchedule(options).rate(position), 4);
+  EXPECT_LT(LearningRateSchedule(by_updates).rate(position), 3);
+}
+
 TEST(LearningRateSchedule, CosineCountsFromTheEndOfTheWarmUp) {
   ScheduleOptions options = named("cosine");
   options.warmup_span = 2;
@@ -204,6 +251,9 @@ TEST(LearningRateSchedule, NamesTheValueAtFault) {
   options = named("constant");
   options.warmup_start = std::numeric_limits<double>::infinity();
   expect_refusal(options, "warm-up start is inf");
+  options = named("constant");
+  options.warmup_multiplier = 0;
+  expect_refusal(options, "warm-up multiplier is 0; expected a finite number above 0");
   options = named("step");
   options.gamma = 0;
   expect_refusal(options, "gamma of schedule step is 0; expected a finite number above 0");
