@@ -44,8 +44,11 @@ void require_effect(const Options& options) {
     throw UsageError("--rule legw: give the warm-up of the reference batch, --legw-warmup E");
   }
   const bool has_warmup = options.number("warmup") > 0;
-  if (options.number("warmup-start") > 0 && !has_warmup) {
+  if (options.number_if("warmup-start").value_or(0) > 0 && !has_warmup) {
     throw UsageError("--warmup-start: there is no warm-up to start; give its length, --warmup U");
+  }
+  if (options.number("warmup-multiplier") != 1 && !has_warmup) {
+    throw UsageError("--warmup-multiplier: there is no warm-up; give its length, --warmup U");
   }
   if (options.text("schedule-by") != "epoch" && options.text("schedule") == "constant" &&
       !has_warmup) {
@@ -82,7 +85,8 @@ std::vector<double> milestones(const Options& options) {
   return values;
 }
 
-// Of a descent: as given, or what the epochs leave after the warm-up.
+// Of a descent: as given, or what the epochs leave after the warm-up. The study's forms take all of
+// them.
 double span_of(const Options& options) {
   if (const auto span = options.number_if("span")) return *span;
   const std::string& schedule = options.text("schedule");
@@ -91,7 +95,8 @@ double span_of(const Options& options) {
   if (!epochs || options.text("schedule-by") != "epoch") {
     throw UsageError("--schedule " + schedule + ": give its length, --span U");
   }
-  const double span = static_cast<double>(*epochs) - options.number("warmup");
+  const bool is_plain = options.text_if("polynomial-form").value_or("plain") == "plain";
+  const double span = static_cast<double>(*epochs) - (is_plain ? options.number("warmup") : 0);
   if (span > 0) return span;
   throw UsageError("--schedule " + schedule +
                    ": the warm-up takes all of --epochs; make it shorter");
@@ -128,7 +133,12 @@ optim::ScheduleOptions schedule_of(const Options& options) {
   set_if_given(schedule.end_rate, options, "end-lr");
   set_if_given(schedule.power, options, "power");
   schedule.warmup_span = options.number("warmup");
-  schedule.warmup_start = options.number("warmup-start");
+  schedule.warmup_multiplier = options.number("warmup-multiplier");
+  schedule.warmup_start =
+      options.number_if("warmup-start").value_or(schedule.warmup_multiplier == 1 ? 0 : 1);
+  if (const auto form = options.text_if("polynomial-form")) {
+    schedule.polynomial_form = optim::polynomial_form(*form);
+  }
   return schedule;
 }
 

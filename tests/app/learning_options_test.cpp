@@ -64,6 +64,8 @@ TEST(LearningOptions, AreThoseOfTheirSchedule) {
   expect("--span", {"cosine", "polynomial"});
   expect("--end-lr", {"cosine", "polynomial"});
   expect("--power", {"polynomial"});
+  EXPECT_TRUE(is_taken({"--schedule", "polynomial", "--polynomial-form", "study"}));
+  EXPECT_FALSE(is_taken({"--schedule", "cosine", "--polynomial-form", "study"}));
   expect("--warmup", optim::schedule_names());
 }
 

@@ -136,6 +136,30 @@ TEST(RunFromOptions, TakesTheSchedule) {
   EXPECT_EQ(polynomial.schedule.power, 1.5);
 }
 
+TEST(RunFromOptions, TakesAWarmUpToAMultiple) {
+  const auto plain = run_with({"--warmup", "5"}).schedule;
+  EXPECT_EQ(plain.warmup_start, 0);
+  EXPECT_EQ(plain.warmup_multiplier, 1);
+  const auto gradual = run_with({"--warmup", "5", "--warmup-multiplier", "8"}).schedule;
+  EXPECT_EQ(gradual.warmup_start, 1);
+  EXPECT_EQ(gradual.warmup_multiplier, 8);
+  EXPECT_EQ(run_with({"--warmup", "5", "--warmup-multiplier", "8", "--warmup-start", "0.5"})
+                .schedule.warmup_start,
+            0.5);
+  expect_refused({"--warmup-multiplier", "8"},
+                 "--warmup-multiplier: there is no warm-up; give its length, --warmup U");
+}
+
+TEST(RunFromOptions, TakesTheFormOfAPolynomial) {
+  const std::vector<std::string> descent{"--schedule", "polynomial", "--epochs",
+                                         "200",        "--warmup",   "5"};
+  EXPECT_EQ(run_with(descent).schedule.polynomial_form, optim::PolynomialForm::plain);
+  auto study = descent;
+  study.insert(study.end(), {"--polynomial-form", "study-ahead"});
+  EXPECT_EQ(run_with(study).schedule.polynomial_form, optim::PolynomialForm::study_ahead);
+  EXPECT_EQ(run_with(study).schedule.span, 200);
+}
+
 TEST(RunFromOptions, LetsACosineTakeWhatTheWarmUpLeaves) {
   EXPECT_EQ(run_with({"--schedule", "cosine", "--epochs", "10"}).schedule.span, 10);
   EXPECT_EQ(run_with({"--schedule", "cosine", "--epochs", "10", "--warmup", "1.5"}).schedule.span,
