@@ -1,4 +1,4 @@
-"""What a second rank brings, and what exact sums, AdaScale and a changing batch cost.
+"""What a second rank brings, and what exact sums, AdaScale, LARS and a changing batch cost.
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
@@ -21,7 +21,7 @@ RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
 SCALING_AT_LEAST = 1.9
 EXACT_AT_MOST = {"mlp:512,512": 8}  # per cent; it computes least for each parameter
-EXACT_AT_MOST_ELSE, ADASCALE_AT_MOST, TRACE_AT_MOST = 1, 2, 2
+EXACT_AT_MOST_ELSE, ADASCALE_AT_MOST, LARS_AT_MOST, TRACE_AT_MOST = 1, 2, 2, 2
 
 
 def write_trace(file, updates):
@@ -43,7 +43,8 @@ def rounds_of(options, rubato, model, directory):
 
     return measure.in_turn(options.rounds, {
         "alone": side(alone), "together": side(together), "fast": side(together, "--sum", "fast"),
-        "adascale": side(together, "--rule", "adascale"), "larger": side(larger),
+        "adascale": side(together, "--rule", "adascale"),
+        "lars": side(together, "--optimizer", "lars"), "larger": side(larger),
         "changing": side(larger, trace=trace)})
 
 
@@ -61,6 +62,8 @@ def figures(model, rounds):
     yield Figure.of_rounds(f"{model}: AdaScale, beyond the linear rule",
                            per_cent_more(rounds, "adascale", "together"), "%",
                            at_most=ADASCALE_AT_MOST)
+    yield Figure.of_rounds(f"{model}: LARS, beyond SGD with momentum",
+                           per_cent_more(rounds, "lars", "together"), "%", at_most=LARS_AT_MOST)
     yield Figure.of_rounds(f"{model}: batch changes at every update, beyond constant",
                            per_cent_more(rounds, "changing", "larger"), "%",
                            at_most=TRACE_AT_MOST)
