@@ -141,6 +141,10 @@ LearningRateSchedule LearningRateSchedule::of(Function function) {
   return schedule;
 }
 
+void LearningRateSchedule::set_epochs(double epoch_samples, double batch, double reference_batch) {
+  options_ = with_epochs(std::move(options_), epoch_samples, batch, reference_batch);
+}
+
 double LearningRateSchedule::rate(const Position& position) const {
   if (function_) return function_(position);
   const double units = count(options_.unit, position);

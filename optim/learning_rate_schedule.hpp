@@ -64,6 +64,9 @@ class LearningRateSchedule {
   double rate(const Position& position) const;
   const ScheduleOptions& options() const noexcept { return options_; }
 
+  // Tells the study's forms how long an epoch is: with_epochs() of study_schedule.hpp.
+  void set_epochs(double epoch_samples, double batch, double reference_batch);
+
  private:
   ScheduleOptions options_;
   Function function_;

@@ -54,7 +54,8 @@ const nn::Layout& AdaptiveDataParallel::layout() const {
 }
 
 std::string AdaptiveDataParallel::description() const {
-  const auto& [name, momentum, form, nesterov, decay, beta1, beta2, epsilon, rho] = inner_;
+  const auto& [name, momentum, form, nesterov, decay, beta1, beta2, epsilon, rho, lars, trust] =
+      inner_;
   const optim::ScheduleOptions& schedule = schedule_.options();
   std::ostringstream text;
   text.precision(17);
@@ -63,10 +64,12 @@ std::string AdaptiveDataParallel::description() const {
        << ", single minibatch " << static_cast<int>(options_.single_minibatch) << ", noise metric "
        << static_cast<int>(options_.noise_metric) << "; " << name << " " << momentum << " "
        << static_cast<int>(form) << " " << nesterov << " " << decay << " " << beta1 << " " << beta2
-       << " " << epsilon << " " << rho << "; " << schedule.name << " of "
-       << static_cast<int>(schedule.unit) << " " << schedule.base_rate << " " << schedule.gamma
-       << " " << schedule.step_size << " " << schedule.span << " " << schedule.end_rate << " "
-       << schedule.power << " " << schedule.warmup_span << " " << schedule.warmup_start;
+       << " " << epsilon << " " << rho << " " << static_cast<int>(lars) << " " << trust << "; "
+       << schedule.name << " of " << static_cast<int>(schedule.unit) << " " << schedule.base_rate
+       << " " << schedule.gamma << " " << schedule.step_size << " " << schedule.span << " "
+       << schedule.end_rate << " " << schedule.power << " " << schedule.warmup_span << " "
+       << schedule.warmup_start << " " << schedule.warmup_multiplier << " "
+       << static_cast<int>(schedule.polynomial_form);
   for (const double milestone : schedule.milestones) text << " " << milestone;
   return text.str();
 }
@@ -86,9 +89,12 @@ void AdaptiveDataParallel::prepare(AdaptiveDataLoader& loader) {
         "follows the batch");
   }
   loader_ = &loader;
-  optimizer_ = optim::make_elastic_optimizer(
-      options_.rule, optim::make_optimizer<float>(inner_), schedule_,
-      elastic_options(options_, reference_batch(), loader.plan().epoch_samples()));
+  const std::uint64_t epoch_samples = loader.plan().epoch_samples();
+  schedule_.set_epochs(static_cast<double>(epoch_samples),
+                       static_cast<double>(loader.options().batch_size), reference_batch());
+  optimizer_ =
+      optim::make_elastic_optimizer(options_.rule, optim::make_optimizer<float>(inner_), schedule_,
+                                    elastic_options(options_, reference_batch(), epoch_samples));
 }
 
 void AdaptiveDataParallel::assemble() {

@@ -10,7 +10,6 @@
 #include "nn/backend.hpp"
 #include "nn/model_zoo.hpp"
 #include "optim/scaling_rules.hpp"
-#include "optim/study_schedule.hpp"
 #include "runtime/batch_advisor.hpp"
 
 namespace rubato::runtime {
@@ -90,12 +89,13 @@ optim::ElasticOptions elastic_options(const RunOptions& options, const data::Tra
   return elastic;
 }
 
-optim::LearningRateSchedule schedule(const RunOptions& options, const data::TracePlan& plan,
-                                     std::uint64_t first_batch) {
+optim::LearningRateSchedule make_schedule(const RunOptions& options, const data::TracePlan& plan,
+                                          std::uint64_t first_batch) {
   const auto batch = static_cast<double>(first_batch);
-  return optim::LearningRateSchedule(
-      optim::with_epochs(options.schedule, static_cast<double>(plan.epoch_samples()), batch,
-                         options.reference_batch.value_or(batch)));
+  optim::LearningRateSchedule schedule(options.schedule);
+  schedule.set_epochs(static_cast<double>(plan.epoch_samples()), batch,
+                      options.reference_batch.value_or(batch));
+  return schedule;
 }
 
 }  // namespace
@@ -123,8 +123,8 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
   optim::require_rule_fits(options.rule, options.optimizer.name);
   const std::uint64_t first = limits ? limits->initial_batch : plan.trace().batch_size(0);
   auto optimizer = optim::make_elastic_optimizer(
-      options.rule, optim::make_optimizer<float>(options.optimizer), schedule(options, plan, first),
-      elastic_options(options, plan, first, model->layout()));
+      options.rule, optim::make_optimizer<float>(options.optimizer),
+      make_schedule(options, plan, first), elastic_options(options, plan, first, model->layout()));
   return {std::move(source), std::move(plan), std::move(model), std::move(optimizer), limits};
 }
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
+#include <vector>
 
 #include "runtime/errors.hpp"
 #include "tests/runtime/small_job.hpp"
@@ -31,6 +33,29 @@ TEST_F(AdaptiveDataParallelTest, MakesOneUpdateOfABatch) {
   }
   EXPECT_EQ(updates, 23U);  // 22 of 64, and one of the 30 that are left
   EXPECT_GT(parts.model.progress(), 22);
+}
+
+// Its epochs are the loader's: here of 1438 samples in 23 updates.
+TEST_F(AdaptiveDataParallelTest, AStudysScheduleKnowsTheEpochs) {
+  Job job(world, {});
+  optim::ScheduleOptions schedule;
+  schedule.name = "polynomial";
+  schedule.base_rate = 0.01;
+  schedule.span = 4;
+  schedule.warmup_span = 1;
+  schedule.warmup_multiplier = 2;
+  schedule.polynomial_form = optim::PolynomialForm::study;
+  AdaptiveDataParallel model(nn::make_model("mlp:4", {8, 8, 1}, 10, nn::backend("auto")),
+                             {.name = "sgd"}, optim::LearningRateSchedule(schedule));
+  AdaptiveDataLoader train(SmallJob::source().train, {.batch_size = 64, .minibatch = 64});
+  std::vector<double> rates;
+  for (const auto epoch : remaining_epochs_until(3)) {
+    for (auto& batch : train) rates.push_back(model.train(batch).learning_rate);
+    EXPECT_EQ(rates.size(), 23 * (epoch + 1));
+  }
+  EXPECT_DOUBLE_EQ(rates[22], 0);
+  EXPECT_DOUBLE_EQ(rates[23], 0.02);
+  EXPECT_DOUBLE_EQ(rates[46], 0.02 * std::pow(1 - 2.0 / 23 / 4, 2));
 }
 
 // A user's own substeps see the same minibatches that an update is made of.
