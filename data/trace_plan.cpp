@@ -162,6 +162,10 @@ std::uint64_t TracePlan::largest_minibatch() const noexcept {
   return std::min(largest, options_.samples);
 }
 
+Cursor TracePlan::settled(const Cursor& cursor) const {
+  return TraceWalk(trace_, options_, epoch_samples()).settled(cursor);
+}
+
 bool TracePlan::passes(const Cursor& cursor) const {
   const TraceWalk walk(trace_, options_, epoch_samples());
   Cursor place;

@@ -85,6 +85,10 @@ class TracePlan {
   // The update that begins at `cursor`, or nothing if the run ends there.
   std::optional<PlannedUpdate> next(const Cursor& cursor) const;
 
+  // Where a cursor that another plan has left stands in this one: under drop in the next epoch, if
+  // the row that comes next is larger than what is left of its own.
+  Cursor settled(const Cursor& cursor) const;
+
   // Whether an update of this plan ends here, or it begins here: false for a cursor of a plan that
   // another end has cut otherwise. Takes a few nanoseconds for each update before it.
   bool passes(const Cursor& cursor) const;

@@ -58,6 +58,11 @@ bool TraceWalk::fits(std::uint64_t row, std::uint64_t position) const {
   return batch_size(row) <= epoch_samples_ - position;
 }
 
+Cursor TraceWalk::settled(const Cursor& cursor) const {
+  const bool is_used_up = is_drop() && has_row(cursor.row) && !fits(cursor.row, cursor.position);
+  return is_used_up ? next_epoch(cursor) : cursor;
+}
+
 TraceWalk::Step TraceWalk::advance(const Cursor& cursor) const {
   Step step = is_drop() ? advance_drop(cursor) : advance_carry(cursor);
   if (begins_later_epoch(step.end)) {
@@ -71,7 +76,7 @@ TraceWalk::Step TraceWalk::advance(const Cursor& cursor) const {
 TraceWalk::Step TraceWalk::advance_drop(const Cursor& cursor) const {
   Step step{cursor, cursor, batch_size(cursor.row), minibatch(cursor.row), 0, false};
   refuse_larger_than_epoch(cursor.row);
-  if (!fits(cursor.row, cursor.position)) step.begin = next_epoch(cursor);
+  step.begin = settled(cursor);
   step.minibatch_count = pieces(step.batch_size, step.minibatch);
   step.end = after(step.begin, step.batch_size);
   step.end.position += step.batch_size;

@@ -49,6 +49,8 @@ class TraceWalk {
   bool is_drop() const { return options_.epoch_end == EpochEnd::drop; }
   bool is_endless() const;
   bool fits(std::uint64_t row, std::uint64_t position) const;
+  // In the next epoch, if under drop the row that comes next does not fit in this one.
+  Cursor settled(const Cursor& cursor) const;
 
   // Throws ContentError naming the row that is larger than an epoch, or that does not begin in the
   // epoch that it says.

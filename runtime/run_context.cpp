@@ -11,6 +11,7 @@
 #include <numeric>
 #include <span>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "data/errors.hpp"
@@ -159,6 +160,20 @@ void require_same_run(const std::vector<ContextEntry>& checkpoint,
         (decides_last_bits ? "; the last bits may differ: --allow-other-kernels accepts it"
                            : "; a run goes on with what it began with"));
   }
+}
+
+void require_same_course(const TrainingState& state, std::uint64_t seed, const std::string& rule,
+                         const data::TracePlan& plan) {
+  if (state.seed != seed || state.rule != rule) {
+    throw std::invalid_argument("the checkpoint is of seed " + std::to_string(state.seed) +
+                                " and rule " + state.rule + ", the run of seed " +
+                                std::to_string(seed) + " and rule " + rule);
+  }
+  if (plan.passes(state.cursor)) return;
+  throw std::invalid_argument(
+      "update " + std::to_string(state.cursor.update) +
+      " of the checkpoint was cut, or ended its epoch, because the run was to end there; a run "
+      "with another end has another update there: go on from an earlier checkpoint, or begin anew");
 }
 
 }  // namespace rubato::runtime

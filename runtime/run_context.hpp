@@ -2,12 +2,14 @@
 // ranks, and for the one that goes on from a checkpoint.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "collectives/agreement.hpp"
 #include "collectives/topology.hpp"
-#include "data/batch_trace.hpp"
 #include "data/data_source.hpp"
+#include "data/trace_plan.hpp"
 #include "nn/layout.hpp"
 #include "runtime/checkpoint.hpp"
 #include "runtime/run_options.hpp"
@@ -39,5 +41,10 @@ std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry
 // compiler, C library, kernels.
 void require_same_run(const std::vector<ContextEntry>& checkpoint,
                       const std::vector<ContextEntry>& run, bool any_kernels);
+
+// What an identity does not tell. Throws std::invalid_argument if the state is not one that a run
+// with this seed, rule and plan comes to.
+void require_same_course(const TrainingState& state, std::uint64_t seed, const std::string& rule,
+                         const data::TracePlan& plan);
 
 }  // namespace rubato::runtime

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <stdexcept>
 #include <utility>
 
 #include "collectives/agreement.hpp"
@@ -100,7 +99,7 @@ void Trainer::go_on_from(const ResumePoint& resume) {
           adaptive_->restore(resume.checkpoint);
           plan_ = data::TracePlan(adaptive_->trace(), plan_->options());
         }
-        require_same_course(resume.checkpoint.state);
+        require_same_course(resume.checkpoint.state, options_.seed, optimizer_->rule(), *plan_);
         require_fit(resume.checkpoint.state, parts());
       },
       explain_);
@@ -109,20 +108,6 @@ void Trainer::go_on_from(const ResumePoint& resume) {
   facts_.first_update = cursor_.update;
   facts_.resumed_from = resume.file;
   facts_.warnings.insert(facts_.warnings.end(), resume.skipped.begin(), resume.skipped.end());
-}
-
-// What the digests of data and trace do not tell.
-void Trainer::require_same_course(const TrainingState& state) const {
-  if (state.seed != options_.seed || state.rule != optimizer_->rule()) {
-    throw std::invalid_argument("the checkpoint is of seed " + std::to_string(state.seed) +
-                                " and rule " + state.rule + ", the run of seed " +
-                                std::to_string(options_.seed) + " and rule " + optimizer_->rule());
-  }
-  if (plan_->passes(state.cursor)) return;
-  throw std::invalid_argument(
-      "update " + std::to_string(state.cursor.update) +
-      " of the checkpoint was cut, or ended its epoch, because the run was to end there; a run "
-      "with another end has another update there: go on from an earlier checkpoint, or begin anew");
 }
 
 bool Trainer::is_finished() const {
@@ -181,7 +166,7 @@ void Trainer::write_checkpoint_if_due(RunOutput& output) {
 }
 
 RunEnd Trainer::train(RunOutput& output) {
-  if (adaptive_ && adaptive_->needs_decision()) decide(output);
+  if (adaptive_ && adaptive_->needs_decision()) decide_on_other_ranks(output);
   write_checkpoint_if_due(output);
   RunEnd end;
   const std::uint64_t samples_before = cursor_.samples;
@@ -220,6 +205,17 @@ RunEnd Trainer::train(RunOutput& output) {
 void Trainer::decide(RunOutput& output) {
   adaptive_->decide(cursor_, plan_, optimizer_->noise());
   if (const auto report = adaptive_->take_report()) output.decision(*report);
+}
+
+// The smallest batch of these ranks may be larger than what the epoch has left: it is complete
+// then, as in a replay, which knows of the batch before.
+void Trainer::decide_on_other_ranks(RunOutput& output) {
+  decide(output);
+  const data::Cursor before = std::exchange(cursor_, plan_->settled(cursor_));
+  if (cursor_ == before) return;
+  step_->audit().advance_to(cursor_.epoch);
+  if (evaluator_) output.evaluation(evaluate());
+  output.checkpoint(cursor_);
 }
 
 RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,

@@ -69,9 +69,9 @@ class Trainer {
   StateParts parts();
   EvaluationReport evaluate();
   void require_progress(const StepReport& report);
-  void require_same_course(const TrainingState& state) const;
   bool has_reached_goal() const;
   void decide(RunOutput& output);
+  void decide_on_other_ranks(RunOutput& output);
   RunOutput::Record record();
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -182,5 +182,22 @@ TEST(TraceWalk, RefusesARowLargerThanAnEpoch) {
             "use smaller batches, or --epoch-end carry");
 }
 
+// Of another plan's: 80 of 100 samples are used, and 20 left.
+TEST(TraceWalk, SettlesACursorWhereItsNextRowFits) {
+  const Cursor cursor{
+      .update = 2, .row = 2, .epoch = 3, .position = 80, .minibatch = 8, .samples = 380};
+  Cursor in_next_epoch = cursor;
+  in_next_epoch.epoch = 4;
+  in_next_epoch.position = in_next_epoch.minibatch = 0;
+  const auto settled = [&](std::uint64_t batch, EpochEnd epoch_end) {
+    return TracePlan(BatchTrace::constant(batch),
+                     {.samples = 100, .minibatch = 10, .epoch_end = epoch_end, .updates = 9})
+        .settled(cursor);
+  };
+  EXPECT_EQ(settled(20, EpochEnd::drop), cursor);
+  EXPECT_EQ(settled(21, EpochEnd::drop), in_next_epoch);
+  EXPECT_EQ(settled(21, EpochEnd::carry), cursor);
+}
+
 }  // namespace
 }  // namespace rubato::data

@@ -77,8 +77,10 @@ class AdaptiveRunTest : public testing::ResumedRunTest {
    public:
     void update(const StepReport& report) override { updates.push_back(report); }
     void decision(const DecisionReport& report) override { decisions.push_back(report); }
+    void evaluation(const EvaluationReport& report) override { evaluations.push_back(report); }
     std::vector<StepReport> updates;
     std::vector<DecisionReport> decisions;
+    std::vector<EvaluationReport> evaluations;
   };
 
   void clear() {
@@ -147,6 +149,23 @@ TEST_F(AdaptiveRunTest, GoesOnOnOtherRanksWithTheNoiseThatWasMeasured) {
   ASSERT_FALSE(listener.decisions.empty());
   EXPECT_EQ(listener.decisions[0].decision.update, 40U);
   EXPECT_GT(listener.decisions[0].decision.noise_scale, 0);
+}
+
+// Its last 44 samples are too few for two ranks of 34.
+TEST_F(AdaptiveRunTest, EndsOnOtherRanksWhereItsReplayDoes) {
+  if (world.size() == 1) return;
+  RunOptions options = adaptive_run();
+  options.adaptive->limits.local_bounds = optim::LocalBounds{34, 34};
+  options.adaptive->limits.has_accumulation = false;
+  options.epochs = 1;
+  Listener listener;
+  EXPECT_TRUE(go_on(options, 1, 41, {&listener}).was_stopped || world.rank() > 0);
+  EXPECT_TRUE(listener.evaluations.empty());
+  EXPECT_EQ(go_on(options, world.size(), std::nullopt, {&listener}).updates, 41U);
+  expect_replays_are_equal(options, "ended by ranks");
+  if (world.rank() == 0) {
+    EXPECT_EQ(listener.evaluations.size(), 1U);
+  }
 }
 
 // Nothing was run with what was decided at the checkpoint: it is decided again in its place.
