@@ -59,7 +59,7 @@ bool TraceWalk::fits(std::uint64_t row, std::uint64_t position) const {
 }
 
 Cursor TraceWalk::settled(const Cursor& cursor) const {
-  const bool is_used_up = is_drop() && has_row(cursor.row) && !fits(cursor.row, cursor.position);
+  const bool is_used_up = is_drop() && !fits(cursor.row, cursor.position);
   return is_used_up ? next_epoch(cursor) : cursor;
 }
 
