@@ -32,16 +32,16 @@ class HingeClassifier final : public nn::Model {
   nn::MinibatchLoss gradient(const nn::MinibatchView& minibatch,
                              std::span<float> gradient) override {
     std::ranges::fill(gradient, 0.0F);
-    return sum_losses(minibatch.inputs, minibatch.labels, gradient.data());
+    return sum_losses(minibatch.inputs, minibatch.labels, gradient.data(), {});
   }
-  nn::MinibatchLoss evaluate(std::span<const float> inputs,
-                             std::span<const std::int32_t> labels) override {
-    return sum_losses(inputs, labels, nullptr);
+  nn::MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t> labels,
+                             std::span<nn::SampleLoss> each) override {
+    return sum_losses(inputs, labels, nullptr, each);
   }
 
  private:
   nn::MinibatchLoss sum_losses(std::span<const float> inputs, std::span<const std::int32_t> labels,
-                               float* gradient) {
+                               float* gradient, std::span<nn::SampleLoss> each) {
     nn::MinibatchLoss sum;
     for (std::size_t sample = 0; sample < labels.size(); ++sample) {
       const float* x = inputs.data() + sample * features_;
@@ -56,7 +56,9 @@ class HingeClassifier final : public nn::Model {
         if (k != right && scores_[k] > scores_[rival]) rival = k;
       }
       const float loss = 1 + scores_[rival] - scores_[right];
-      if (scores_[rival] < scores_[right]) ++sum.correct;
+      const bool is_correct = scores_[rival] < scores_[right];
+      if (is_correct) ++sum.correct;
+      if (!each.empty()) each[sample] = {std::max(0.0, static_cast<double>(loss)), is_correct};
       if (loss <= 0) continue;
       sum.loss_sum += loss;
       if (gradient == nullptr) continue;

@@ -30,15 +30,19 @@ double log_sum_exp(std::span<const float> logits, float largest) {
 }  // namespace
 
 MinibatchLoss log_softmax_loss(std::span<const float> logits, std::span<const std::int32_t> labels,
-                               std::size_t classes, std::span<float> gradient) {
+                               std::size_t classes, std::span<float> gradient,
+                               std::span<SampleLoss> each) {
   MinibatchLoss result;
   for (std::size_t sample = 0; sample < labels.size(); ++sample) {
     const std::size_t label = checked_label(labels, sample, classes);
     const std::span<const float> z = logits.subspan(sample * classes, classes);
     const auto largest = std::max_element(z.begin(), z.end());  // the first of equals
     const double log_sum = log_sum_exp(z, *largest);
-    result.loss_sum += log_sum - static_cast<double>(z[label]);
-    if (static_cast<std::size_t>(largest - z.begin()) == label) ++result.correct;
+    const double loss = log_sum - static_cast<double>(z[label]);
+    const bool is_correct = static_cast<std::size_t>(largest - z.begin()) == label;
+    result.loss_sum += loss;
+    if (is_correct) ++result.correct;
+    if (!each.empty()) each[sample] = {loss, is_correct};
     if (gradient.empty()) continue;
     for (std::size_t c = 0; c < classes; ++c) {
       const double probability = std::exp(static_cast<double>(z[c]) - log_sum);

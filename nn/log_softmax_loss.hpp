@@ -13,8 +13,10 @@
 namespace rubato::nn {
 
 // `logits` is [samples, classes]. `gradient`, of the same size, receives the gradient of the loss
-// sum; empty: only the loss. Throws std::invalid_argument for a label outside [0, classes).
+// sum; empty: only the loss. `each` is empty, or receives the part of every sample. Throws
+// std::invalid_argument for a label outside [0, classes).
 MinibatchLoss log_softmax_loss(std::span<const float> logits, std::span<const std::int32_t> labels,
-                               std::size_t classes, std::span<float> gradient);
+                               std::size_t classes, std::span<float> gradient,
+                               std::span<SampleLoss> each = {});
 
 }  // namespace rubato::nn

@@ -36,6 +36,12 @@ struct MinibatchLoss {
   std::size_t correct = 0;  // samples whose most likely class is their label (the lowest of equals)
 };
 
+// One sample's part of it.
+struct SampleLoss {
+  double loss = 0;
+  bool is_correct = false;
+};
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -56,9 +62,11 @@ class Model {
   // made for that size); later ones do not, as long as no more than eight sizes are in use.
   virtual MinibatchLoss gradient(const MinibatchView& minibatch, std::span<float> gradient) = 0;
 
-  // Loss in evaluation mode (running statistics, no dropout).
+  // Loss in evaluation mode (running statistics, no dropout). `each` is empty, or receives the part
+  // of every sample (labels.size()).
   virtual MinibatchLoss evaluate(std::span<const float> inputs,
-                                 std::span<const std::int32_t> labels) = 0;
+                                 std::span<const std::int32_t> labels,
+                                 std::span<SampleLoss> each = {}) = 0;
 };
 
 }  // namespace rubato::nn

@@ -219,7 +219,8 @@ void Sequential::clear_padding_after(std::size_t tensor, std::span<float> buffer
 }
 
 MinibatchLoss Sequential::evaluate(std::span<const float> inputs,
-                                   std::span<const std::int32_t> labels) {
+                                   std::span<const std::int32_t> labels,
+                                   std::span<SampleLoss> each) {
   check(inputs, labels);
   hold_to_one_thread();
   const std::span<const float> aligned = aligned_inputs(inputs);
@@ -227,7 +228,7 @@ MinibatchLoss Sequential::evaluate(std::span<const float> inputs,
     stage.layer->evaluate(forward_pass(stage, aligned, labels.size()));
   }
   return log_softmax_loss(stages_.back().output.first(labels.size() * classes()), labels, classes(),
-                          {});
+                          /*gradient=*/{}, each);
 }
 
 }  // namespace rubato::nn

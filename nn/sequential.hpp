@@ -37,8 +37,8 @@ class Sequential final : public Model {
   void initialize(std::span<float> parameters, std::uint64_t seed) const override;
   void use_parameters(std::span<const float> parameters) override;
   MinibatchLoss gradient(const MinibatchView& minibatch, std::span<float> gradient) override;
-  MinibatchLoss evaluate(std::span<const float> inputs,
-                         std::span<const std::int32_t> labels) override;
+  MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t> labels,
+                         std::span<SampleLoss> each) override;
 
  private:
   // A layer, where its input comes from and its gradients go to, its tensors' indices in the

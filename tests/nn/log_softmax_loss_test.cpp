@@ -39,6 +39,25 @@ TEST(LogSoftmaxLoss, GradientIsTheDerivativeOfTheSum) {
   }
 }
 
+TEST(LogSoftmaxLoss, TellsThePartOfEachSample) {
+  const std::vector<float> logits = {0, 0, 2, -1, 0, 5, 1, 1};
+  const Labels labels = {1, 0, 1, 0};
+  std::vector<SampleLoss> each(4);
+  const MinibatchLoss loss = log_softmax_loss(logits, labels, 2, {}, each);
+  double sum = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double right = static_cast<double>(logits[2 * i + static_cast<std::size_t>(labels[i])]);
+    const double both = std::exp(static_cast<double>(logits[2 * i])) +
+                        std::exp(static_cast<double>(logits[2 * i + 1]));
+    EXPECT_NEAR(each[i].loss, std::log(both) - right, 1e-12) << i;
+    sum += each[i].loss;
+  }
+  EXPECT_EQ(sum, loss.loss_sum);  // to the bit: added in sample order
+  EXPECT_FALSE(each[0].is_correct);
+  EXPECT_TRUE(each[1].is_correct && each[2].is_correct && each[3].is_correct);
+  EXPECT_EQ(loss.correct, 3U);
+}
+
 TEST(LogSoftmaxLoss, SurvivesLargeLogits) {
   const std::vector<float> logits = {1000, 0, -1000, 1000};
   std::vector<float> gradient(4);

@@ -187,7 +187,9 @@ TEST(Sequential, EvaluationIgnoresCompanions) {  // no minibatch statistics, no 
   for_each_model([](const ModelCase& c, Backend backend) {
     ModelUnderTest test(c.spec, c.shape, 4, backend);
     test.model().use_parameters(test.parameters());
-    const MinibatchLoss whole = test.model().evaluate(test.inputs(), test.labels());
+    std::vector<SampleLoss> each(4);
+    const MinibatchLoss whole = test.model().evaluate(test.inputs(), test.labels(), each);
+    EXPECT_EQ(each[0].loss + each[1].loss + each[2].loss + each[3].loss, whole.loss_sum);
     MinibatchLoss sum;
     const std::size_t per_sample = test.inputs().size() / 4;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -195,6 +197,8 @@ TEST(Sequential, EvaluationIgnoresCompanions) {  // no minibatch statistics, no 
           test.inputs().subspan(i * per_sample, per_sample), test.labels().subspan(i, 1));
       sum.loss_sum += one.loss_sum;
       sum.correct += one.correct;
+      EXPECT_NEAR(each[i].loss, one.loss_sum, 1e-5);
+      EXPECT_EQ(each[i].is_correct, one.correct == 1);
     }
     EXPECT_NEAR(sum.loss_sum, whole.loss_sum, 1e-5);
     EXPECT_EQ(sum.correct, whole.correct);

@@ -29,7 +29,8 @@ class CountingModel final : public nn::Model {
     out[0] = static_cast<float>(minibatch.inputs.size());
     return {};
   }
-  nn::MinibatchLoss evaluate(std::span<const float>, std::span<const std::int32_t>) override {
+  nn::MinibatchLoss evaluate(std::span<const float>, std::span<const std::int32_t>,
+                             std::span<nn::SampleLoss>) override {
     return {};
   }
 
