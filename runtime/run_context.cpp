@@ -32,8 +32,8 @@ std::string joined(const std::vector<T>& items) {
   return text.str();
 }
 
-std::string describe_kernels(const RunOptions& options) {
-  const nn::Kernels kernels = nn::kernels(nn::backend(options.backend));
+std::string describe_kernels(const std::string& backend) {
+  const nn::Kernels kernels = nn::kernels(nn::backend(backend));
   return kernels.backend + ", " + kernels.version + ", " + kernels.isa;
 }
 
@@ -70,6 +70,7 @@ std::string content_digest(const data::Dataset* dataset) {
 }
 
 constexpr const char* trace_entry = "the trace";
+constexpr const char* test_data_entry = "the test data";
 
 std::string trace_digest(const data::BatchTrace& trace) {
   Sha256 hash;
@@ -96,6 +97,15 @@ std::string mathematics_digest() {
   return sha256(std::as_bytes(std::span<const double>(results)));
 }
 
+// All that rounds.
+std::vector<ContextEntry> arithmetic_identity(const std::string& backend) {
+  return {{"the version of Rubato", std::string(version) + " " + std::string(revision)},
+          {"the compiler", std::string(compiler) + " " + std::string(flags)},
+          {"the C library", ::gnu_get_libc_version()},
+          {"the C library's mathematics", mathematics_digest()},
+          {"the kernels", describe_kernels(backend)}};
+}
+
 }  // namespace
 
 std::vector<ContextEntry> run_context(const RunOptions& options,
@@ -106,7 +116,7 @@ std::vector<ContextEntry> run_context(const RunOptions& options,
           {"compiler", std::string(compiler)},
           {"build_type", std::string(build_type)},
           {"flags", std::string(flags)},
-          {"kernels", describe_kernels(options)},
+          {"kernels", describe_kernels(options.backend)},
           {"started", utc_time()},
           {"hosts", joined(topology.hosts())},
           {"ranks_per_host", joined(topology.ranks_per_node())},
@@ -128,15 +138,27 @@ bool is_trace_of(const Checkpoint& checkpoint, const data::BatchTrace& trace) {
 
 std::vector<ContextEntry> run_identity(const RunOptions& options, const data::DataSource& source,
                                        const data::BatchTrace& trace, const nn::Layout& layout) {
-  return {{"the version of Rubato", std::string(version) + " " + std::string(revision)},
-          {"the compiler", std::string(compiler) + " " + std::string(flags)},
-          {"the C library", ::gnu_get_libc_version()},
-          {"the C library's mathematics", mathematics_digest()},
-          {"the kernels", describe_kernels(options)},
-          {"the model's layout", layout.description()},
-          {trace_entry, options.adaptive ? "chosen as the run goes on" : trace_digest(trace)},
-          {"the training data", content_digest(source.train.get())},
-          {"the test data", content_digest(source.test.get())}};
+  std::vector<ContextEntry> identity = arithmetic_identity(options.backend);
+  identity.insert(identity.end(), {{"the model's layout", layout.description()},
+                                   {trace_entry, options.adaptive ? "chosen as the run goes on"
+                                                                  : trace_digest(trace)},
+                                   {"the training data", content_digest(source.train.get())},
+                                   {test_data_entry, content_digest(source.test.get())}});
+  return identity;
+}
+
+std::vector<ContextEntry> evaluation_identity(const std::string& backend,
+                                              const data::Dataset& test_set) {
+  std::vector<ContextEntry> identity = arithmetic_identity(backend);
+  identity.push_back({test_data_entry, content_digest(&test_set)});
+  return identity;
+}
+
+std::optional<bool> has_same_test_set(const Checkpoint& checkpoint,
+                                      const std::vector<ContextEntry>& evaluation) {
+  const auto then = std::ranges::find(checkpoint.identity, test_data_entry, &ContextEntry::name);
+  if (then == checkpoint.identity.end()) return std::nullopt;
+  return std::ranges::find(evaluation, *then) != evaluation.end();
 }
 
 std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry>& entries) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "collectives/agreement.hpp"
 #include "collectives/topology.hpp"
 #include "data/data_source.hpp"
+#include "data/dataset.hpp"
 #include "data/trace_plan.hpp"
 #include "nn/layout.hpp"
 #include "runtime/checkpoint.hpp"
@@ -32,6 +34,16 @@ bool is_trace_of(const Checkpoint& checkpoint, const data::BatchTrace& trace);
 // checkpoint. Content counts, not names: a data set or a trace may have moved. Reads all data once.
 std::vector<ContextEntry> run_identity(const RunOptions& options, const data::DataSource& source,
                                        const data::BatchTrace& trace, const nn::Layout& layout);
+
+// The part of it that decides what an evaluation yields: program, compiler, C library, kernels,
+// test data. Reads these once.
+std::vector<ContextEntry> evaluation_identity(const std::string& backend,
+                                              const data::Dataset& test_set);
+
+// Whether an evaluation of this identity is on the very samples that the run was tested on; nothing
+// if the checkpoint does not tell.
+std::optional<bool> has_same_test_set(const Checkpoint& checkpoint,
+                                      const std::vector<ContextEntry>& evaluation);
 
 // For collectives::require_same().
 std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry>& entries);

@@ -3,7 +3,6 @@
 #include "runtime/state_transfer.hpp"
 
 #include <algorithm>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,13 +21,16 @@ struct Place {
   std::span<float> values;
 };
 
-std::vector<Place> model_places(const Replica& replica) {
+std::vector<Place> model_places(const nn::Layout& layout, std::span<float> parameters) {
   std::vector<Place> places;
-  for (const nn::TensorInfo& tensor : replica.layout().tensors()) {
-    places.push_back({tensor.name, &tensor.shape,
-                      replica.shared().parameters.subspan(tensor.offset, tensor.size)});
+  for (const nn::TensorInfo& tensor : layout.tensors()) {
+    places.push_back({tensor.name, &tensor.shape, parameters.subspan(tensor.offset, tensor.size)});
   }
   return places;
+}
+
+std::vector<Place> model_places(const Replica& replica) {
+  return model_places(replica.layout(), replica.shared().parameters);
 }
 
 std::vector<Place> optimizer_places(const Replica& replica) {
@@ -100,6 +102,14 @@ void copy_state(const StateParts& parts, TrainingState& state) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     state.exact_exponents.push_back({tensors[i].name, parts.sync.units().exponents()[i]});
   }
+}
+
+void copy_weights(const TrainingState& state, const nn::Layout& layout,
+                  std::span<float> parameters) {
+  std::ranges::fill(parameters, 0.0F);
+  const std::vector<Place> places = model_places(layout, parameters);
+  require_tensors(state.model, places);
+  copy_in(state.model, places);
 }
 
 void require_fit(const TrainingState& state, const StateParts& parts) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "collectives/topology.hpp"
 #include "data/trace_plan.hpp"
+#include "nn/layout.hpp"
 #include "optim/elastic_optimizer.hpp"
 #include "optim/gradient_sync.hpp"
 #include "runtime/replica.hpp"
@@ -27,6 +29,11 @@ struct StateParts {
 // Copies the state out of the node's memory; memory that `state` has from an earlier copy is used
 // again. Not collective, but no rank may be writing weights meanwhile.
 void copy_state(const StateParts& parts, TrainingState& state);
+
+// Fills a model's buffer (layout.total_elements(), padding zero) with the weights and running
+// statistics of a state. Throws data::ContentError naming what does not fit.
+void copy_weights(const TrainingState& state, const nn::Layout& layout,
+                  std::span<float> parameters);
 
 // Throws data::ContentError naming what does not fit: a tensor that the model lacks, another shape,
 // units that are missing.

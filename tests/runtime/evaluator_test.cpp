@@ -4,14 +4,34 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <numeric>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "data/data_source.hpp"
+#include "nn/aligned_buffer.hpp"
 #include "nn/model_zoo.hpp"
 
 namespace rubato::runtime {
 namespace {
+
+// A model on a buffer of its own.
+class OwnModel {
+ public:
+  OwnModel(const std::string& spec, const nn::InputShape& shape, std::size_t classes)
+      : model_(nn::make_model(spec, shape, classes, nn::Backend::eigen)) {}
+
+  nn::Model& filled(std::uint64_t seed) {
+    const std::span<float> parameters = buffer_.first(model_->layout().total_elements());
+    model_->initialize(parameters, seed);
+    model_->use_parameters(parameters);
+    return *model_;
+  }
+
+ private:
+  std::unique_ptr<nn::Model> model_;
+  nn::AlignedBuffer<float> buffer_;
+};
 
 TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   const auto world = collectives::Communicator::world();
@@ -19,14 +39,8 @@ TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   data::DataOptions options;
   options.spec = "digits";
   const auto test_set = data::open_data(options).test;  // 359 samples: two batches, the last short
-  const auto model = nn::make_model("mlp:8", {8, 8, 1}, 10, nn::Backend::eigen);
-  std::vector<float> storage(model->layout().total_elements() + 16);
-  void* begin = storage.data();
-  std::size_t room = storage.size() * sizeof(float);
-  std::align(64, model->layout().total_elements() * sizeof(float), begin, room);
-  const std::span<float> parameters(static_cast<float*>(begin), model->layout().total_elements());
-  model->initialize(parameters, 3);
-  model->use_parameters(parameters);
+  OwnModel own("mlp:8", {8, 8, 1}, 10);
+  nn::Model* const model = &own.filled(3);
 
   const Evaluator evaluator(test_set);
   const auto together = evaluator.evaluate(world, *model);
@@ -39,6 +53,13 @@ TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   EXPECT_EQ(report.samples, test_set->size());
   EXPECT_GT(report.seconds, 0);
 
+  const Evaluator::DetailedResult detailed = evaluator.evaluate_classes(world, *model);
+  EXPECT_EQ(detailed.all.loss, alone.loss);
+  EXPECT_EQ(detailed.all.accuracy, alone.accuracy);
+  const Evaluator::DetailedResult detailed_alone = evaluator.evaluate_classes(self, *model);
+  ASSERT_EQ(detailed.classes.size(), 10U);
+  std::vector<Evaluator::ClassResult> expected(10);
+
   double loss = 0;
   std::size_t correct = 0;
   std::vector<float> input(64);
@@ -48,10 +69,37 @@ TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
     const nn::MinibatchLoss one = model->evaluate(input, label);
     loss += one.loss_sum;
     correct += one.correct;
+    Evaluator::ClassResult& of_label = expected[static_cast<std::size_t>(label[0])];
+    ++of_label.samples;
+    of_label.correct += one.correct;
+    of_label.loss_sum += one.loss_sum;
   }
   const auto samples = static_cast<double>(test_set->size());
   EXPECT_NEAR(together.loss, loss / samples, 1e-6);
   EXPECT_DOUBLE_EQ(together.accuracy, static_cast<double>(correct) / samples);
+  EXPECT_EQ(detailed.correct, correct);
+  for (std::size_t c = 0; c < 10; ++c) {
+    EXPECT_EQ(detailed.classes[c].samples, expected[c].samples) << c;
+    EXPECT_EQ(detailed.classes[c].correct, expected[c].correct) << c;
+    EXPECT_NEAR(detailed.classes[c].loss_sum, expected[c].loss_sum, 1e-4) << c;
+    EXPECT_EQ(detailed.classes[c].loss_sum, detailed_alone.classes[c].loss_sum) << c;
+  }
+}
+
+// Five batches: sums in another order would have other bits for some of the seeds.
+TEST(Evaluator, ClassesAddUpToTheBitsOfTheWhole) {
+  const auto world = collectives::Communicator::world();
+  data::DataOptions options;
+  options.spec = "synthetic:samples=5000,shape=1x1x6,classes=3";
+  const auto test_set = data::open_data(options).test;
+  const Evaluator evaluator(test_set);
+  OwnModel model("linear", {1, 1, 6}, 3);
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const auto whole = evaluator.evaluate(world, model.filled(seed));
+    const auto classes = evaluator.evaluate_classes(world, model.filled(seed));
+    EXPECT_EQ(classes.all.loss, whole.loss) << seed;
+    EXPECT_EQ(classes.all.accuracy, whole.accuracy) << seed;
+  }
 }
 
 TEST(Evaluator, IsDueWhenAnEpochEndsOrSoManySamplesWereUsed) {

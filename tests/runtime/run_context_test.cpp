@@ -80,6 +80,19 @@ TEST_F(RunContextTest, ACheckpointKnowsItsTraceByTheBatchSizes) {
       checkpoint, data::BatchTrace::from_csv_text("batchsize,minibatch\n8,4\n16,4\n", "t.csv")));
 }
 
+TEST_F(RunContextTest, ACheckpointKnowsItsTestSetByTheSamples) {
+  const auto trace = data::BatchTrace::from_rows({8});
+  Checkpoint checkpoint{{}, run_identity(options, source, trace, nn::Layout()), {}};
+  const auto same = evaluation_identity(options.backend, *source.test);
+  EXPECT_EQ(has_same_test_set(checkpoint, same), true);
+  EXPECT_EQ(has_same_test_set(checkpoint, evaluation_identity(options.backend, *source.train)),
+            false);
+  EXPECT_EQ(has_same_test_set({}, same), std::nullopt);
+  EXPECT_EQ(value_of(same, "the kernels"), value_of(checkpoint.identity, "the kernels"));
+  EXPECT_EQ(value_of(same, "the C library's mathematics"),
+            value_of(checkpoint.identity, "the C library's mathematics"));
+}
+
 // What refuses a run of identity `now` from a checkpoint of identity `then`; empty if nothing does.
 std::string refusal(const std::vector<ContextEntry>& then, const std::vector<ContextEntry>& now,
                     bool any_kernels) {

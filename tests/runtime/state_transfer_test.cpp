@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "data/errors.hpp"
 #include "nn/backend.hpp"
@@ -80,6 +82,22 @@ TEST_F(StateTransferTest, WhatIsPutInComesOutAgain) {
   copy_state(to.all(), after);
   EXPECT_EQ(state_digest(after), state_digest(state));
   world.barrier();
+}
+
+TEST_F(StateTransferTest, WeightsAloneFillABuffer) {
+  Parts parts(world, 1);
+  TrainingState state;
+  copy_state(parts.all(), state);
+  world.barrier();
+  const nn::Layout& layout = parts.replica->layout();
+  std::vector<float> buffer(layout.total_elements(), 7.0F);
+  copy_weights(state, layout, buffer);
+  EXPECT_TRUE(std::ranges::equal(buffer, parts.replica->shared().parameters));  // padding is zero
+
+  state.optimizer.clear();  // of no interest
+  copy_weights(state, layout, buffer);
+  state.model[2].shape = {1};
+  EXPECT_THROW(copy_weights(state, layout, buffer), data::ContentError);
 }
 
 TEST_F(StateTransferTest, MemoryIsUsedAgain) {
