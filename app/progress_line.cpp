@@ -18,6 +18,8 @@ namespace {
 constexpr std::chrono::milliseconds interval{200};
 constexpr const char* erase = "\r\x1b[K";
 
+}  // namespace
+
 std::string clock_time(double seconds) {
   const auto whole = static_cast<long>(seconds + 0.5);
   std::ostringstream text;
@@ -25,8 +27,6 @@ std::string clock_time(double seconds) {
   text << whole / 60 % 60 << ':' << std::setfill('0') << std::setw(2) << whole % 60;
   return text.str();
 }
-
-}  // namespace
 
 bool is_watched() {
   if (::isatty(STDERR_FILENO) != 0) return true;
@@ -37,6 +37,21 @@ bool is_watched() {
   return target.rfind("/dev/pts/", 0) == 0 || target.rfind("/dev/tty", 0) == 0;
 }
 
+bool TerminalLine::is_due() const {
+  return std::chrono::steady_clock::now() - last_shown_ >= interval;
+}
+
+void TerminalLine::show(const std::string& text) {
+  last_shown_ = std::chrono::steady_clock::now();
+  is_shown_ = true;
+  std::cerr << erase + text << std::flush;
+}
+
+void TerminalLine::clear() {
+  if (is_shown_) std::cerr << erase << std::flush;
+  is_shown_ = false;
+}
+
 void ProgressLine::begin(const runtime::RunFacts& facts) {
   total_updates_ = facts.total_updates;
   total_samples_ = facts.total_samples;
@@ -44,21 +59,12 @@ void ProgressLine::begin(const runtime::RunFacts& facts) {
 
 void ProgressLine::update(const runtime::StepReport& report) {
   rate_.add(report);
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_shown_ < interval) return;
-  last_shown_ = now;
-  is_shown_ = true;
-  std::cerr << erase + text(report) << std::flush;
+  if (line_.is_due()) line_.show(text(report));
 }
 
 void ProgressLine::evaluation(const runtime::EvaluationReport& /*report*/) { clear(); }
 
 void ProgressLine::end(const runtime::RunEnd& /*end*/) { clear(); }
-
-void ProgressLine::clear() {
-  if (is_shown_) std::cerr << erase << std::flush;
-  is_shown_ = false;
-}
 
 std::string ProgressLine::text(const runtime::StepReport& report) const {
   std::ostringstream line;

@@ -46,6 +46,11 @@ std::uint64_t last_update(const std::filesystem::path& directory) {
   return std::max(last_in_metrics(directory / "metrics.jsonl"), status ? status->update : 0);
 }
 
+std::optional<std::uint64_t> total_updates(const std::filesystem::path& directory) {
+  const auto status = status_of(directory);
+  return status ? status->total_updates : std::nullopt;
+}
+
 std::optional<std::string> stop_reason(const std::filesystem::path& directory) {
   const auto status = status_of(directory);
   if (!status || status->state != runtime::RunState::preempted) return std::nullopt;

@@ -13,6 +13,10 @@ namespace rubato::app {
 // tells of any. Never throws for what the files hold: a line may be half written.
 std::uint64_t last_update(const std::filesystem::path& directory);
 
+// How many updates it will have in all, as DIR/state.json says; nothing where it does not, or there
+// is none. Never throws, as above.
+std::optional<std::uint64_t> total_updates(const std::filesystem::path& directory);
+
 // Why the run in DIR stopped before its end, as DIR/state.json says it ("stopped by
 // --max-seconds"); nothing where it says nothing of the kind. Never throws, as above.
 std::optional<std::string> stop_reason(const std::filesystem::path& directory);

@@ -45,6 +45,25 @@ std::string written(const std::function<void(ProgressLine&)>& story) {
 
 void wait_for_the_next_line() { std::this_thread::sleep_for(std::chrono::milliseconds(220)); }
 
+TEST(ClockTime, HasHoursWhereThereAreAny) {
+  EXPECT_EQ(clock_time(6.6), "0:07");
+  EXPECT_EQ(clock_time(750), "12:30");
+  EXPECT_EQ(clock_time(3 * 3600 + 5 * 60), "3:05:00");
+}
+
+TEST(TerminalLine, TakesThePlaceOfItself) {
+  testing::internal::CaptureStderr();
+  {
+    TerminalLine line;
+    line.clear();
+    EXPECT_TRUE(line.is_due());
+    line.show("one");
+    EXPECT_FALSE(line.is_due()) << "nobody could read it";
+    line.show("two");
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), erase + "one" + erase + "two" + erase);
+}
+
 TEST(ProgressLine, SaysHowFarTheRunIs) {
   const auto text = written([](ProgressLine& line) {
     line.update(step(1));

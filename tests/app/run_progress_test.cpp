@@ -67,6 +67,16 @@ TEST_F(RunProgress, TellsWhyARunStopped) {
   EXPECT_EQ(stop_reason(directory_), "stopped by --max-seconds");
 }
 
+TEST_F(RunProgress, KnowsHowManyUpdatesTheRunWillHave) {
+  EXPECT_FALSE(total_updates(directory_));
+  runtime::RunStatus status;
+  runtime::write_status(directory_, status);
+  EXPECT_FALSE(total_updates(directory_)) << "its end is not known";
+  status.total_updates = 40;
+  runtime::write_status(directory_, status);
+  EXPECT_EQ(total_updates(directory_), 40U);
+}
+
 TEST_F(RunProgress, NoticesAnEndThatIsWrittenFromNowOn) {
   using runtime::RunState;
   runtime::RunStatus status;
