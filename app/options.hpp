@@ -123,8 +123,10 @@ class OptionTable {
 
   std::string help() const;
 
- private:
+  const std::vector<Option>& options() const noexcept { return options_; }
   std::vector<std::string> names() const;
+
+ private:
   const Option* find(std::string_view name) const;
   void take_command_line(const std::vector<std::string>& arguments, Options& options) const;
   void take_config(const std::string& name, const std::string& text, ValueSource source,
