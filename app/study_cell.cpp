@@ -1,0 +1,233 @@
+// See study_cell.hpp.
+#include "app/study_cell.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+
+#include "app/formula.hpp"
+#include "app/option_value.hpp"
+#include "app/run_from_options.hpp"
+#include "app/study_seed.hpp"
+#include "data/errors.hpp"
+
+namespace rubato::app {
+namespace {
+
+constexpr double largest_whole = 9007199254740992;  // 2^53: beyond, doubles skip numbers
+
+bool is_whole(double value) {
+  return std::floor(value) == value && std::abs(value) <= largest_whole;
+}
+
+// As a person would write it: 0.05 * 1.5 is 0.075, though not to the last bit. A whole number has
+// no exponent.
+std::string text_of(double value) {
+  constexpr int digits = 15;  // that every double keeps
+  std::array<char, 32> text{};
+  char* const end = text.data() + text.size();
+  const auto written =
+      is_whole(value) ? std::to_chars(text.data(), end, static_cast<std::int64_t>(value))
+                      : std::to_chars(text.data(), end, value, std::chars_format::general, digits);
+  return {text.data(), written.ptr};
+}
+
+// Where `key` stands in the text as a word of its own, with or without dashes before it.
+std::size_t place_of_word(const std::string& text, const std::string& key) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  for (auto place = text.find(key); place != std::string::npos; place = text.find(key, place + 1)) {
+    const bool is_option = place >= 2 && text.compare(place - 2, 2, "--") == 0;
+    const bool begins = is_option || place == 0 || !is_part(text[place - 1]);
+    const auto end = place + key.size();
+    if (begins && (end == text.size() || !is_part(text[end]))) return place;
+  }
+  return std::string::npos;
+}
+
+std::string batch_label(const StudyCell& cell) {
+  const std::string& trace = cell.option("trace");
+  return trace.empty() ? cell.option("batch-size") : std::filesystem::path(trace).stem().string();
+}
+
+void append(std::string& list, const CellCoordinate& coordinate) {
+  list += (list.empty() ? "" : ",") + coordinate.axis + "=" + coordinate.value;
+}
+
+}  // namespace
+
+const std::string& StudyCell::option(const std::string& option_name) const {
+  static const std::string none;
+  const auto found = std::find_if(options.begin(), options.end(),
+                                  [&](const CellOption& one) { return one.name == option_name; });
+  return found == options.end() ? none : found->value;
+}
+
+std::vector<std::string> words_of(const StudyCell& cell, const std::filesystem::path& out) {
+  std::vector<std::string> words;
+  for (const auto& [name, value] : cell.options) words.push_back("--" + name + "=" + value);
+  words.insert(words.end(), {"--out", out.string()});
+  return words;
+}
+
+CellMaker::CellMaker(const StudyFile& study, const OptionTable& train,
+                     const std::vector<StudyAxis>& axes)
+    : study_(study), train_(train), axes_(axes), base_batch_(base_batch()) {}
+
+StudyCell CellMaker::cell(const std::vector<const AxisValue*>& chosen) {
+  StudyCell cell;
+  take_coordinates(chosen, cell);
+  cell_name_ = cell.name;
+  gather(chosen);
+  take_options(cell);
+  require_run(cell);
+  cell.batch = batch_label(cell);
+  return cell;
+}
+
+double CellMaker::positive(const StudyEntry& entry) const {
+  const auto number = parse_whole<std::uint64_t>(entry.value);
+  if (number && *number > 0) return static_cast<double>(*number);
+  throw data::ContentError(place_in(study_.path, entry.line) + entry.key + " " + entry.value +
+                           ": expected a whole number from 1");
+}
+
+std::optional<double> CellMaker::base_batch() const {
+  if (study_.base_batch) return positive(*study_.base_batch);
+  std::optional<double> smallest;
+  for (const auto& axis : axes_) {
+    if (axis.name != "batch") continue;
+    for (const auto& value : axis.values) {
+      const double batch = positive(value.entries.at(0));
+      smallest = std::min(smallest.value_or(batch), batch);
+    }
+  }
+  return smallest;
+}
+
+void CellMaker::take_coordinates(const std::vector<const AxisValue*>& chosen,
+                                 StudyCell& cell) const {
+  for (std::size_t i = 0; i < axes_.size(); ++i) {
+    const CellCoordinate coordinate{axes_[i].name, chosen[i]->label};
+    const bool has_its_own_place =
+        coordinate.axis == "batch" || coordinate.axis == "trace" || coordinate.axis == "seed";
+    append(cell.name, coordinate);
+    if (!has_its_own_place) append(cell.group, coordinate);
+    cell.coordinates.push_back(coordinate);
+  }
+}
+
+// The lines that hold for the cell.
+void CellMaker::gather(const std::vector<const AxisValue*>& chosen) {
+  entries_.clear();
+  for (const auto* value : chosen) {
+    entries_.insert(entries_.end(), value->entries.begin(), value->entries.end());
+  }
+  const std::vector<StudyEntry> decided = entries_;
+  for (const auto& entry : study_.common.entries) {
+    const Condition& condition = option(entry.key).only_with;
+    const auto rules_out = [&](const StudyEntry& other) {
+      const auto& values = condition.values;
+      return other.key == condition.option && !values.empty() &&
+             std::find(values.begin(), values.end(), other.value) == values.end();
+    };
+    if (std::none_of(decided.begin(), decided.end(), rules_out)) entries_.push_back(entry);
+  }
+  if (find("seed") == nullptr) {
+    entries_.push_back({.key = "seed", .value = option("seed").default_value});
+  }
+}
+
+void CellMaker::take_options(StudyCell& cell) const {
+  const Names names = names_of_formulas();
+  for (const auto& one : train_.options()) {
+    const auto* entry = find(one.name);
+    if (entry == nullptr) continue;
+    const std::string value = value_of(*entry, one, names);
+    try {
+      check_value(one, value, one.name);
+    } catch (const std::invalid_argument& error) {
+      throw data::ContentError(place_in(study_.path, entry->line) + error.what());
+    }
+    if (one.name == "epochs" && *parse_whole<std::uint64_t>(value) > most_epochs_of_a_seed) {
+      throw data::ContentError(place_in(study_.path, entry->line) + "epochs " + value +
+                               ": expected at most " + std::to_string(most_epochs_of_a_seed) +
+                               ", as far as the seeds of a study are apart");
+    }
+    cell.options.push_back({one.name, value});
+  }
+}
+
+// What `rubato train` would say of the cell's options.
+void CellMaker::require_run(const StudyCell& cell) const {
+  try {
+    run_from(train_.parse(words_of(cell, "out")));
+  } catch (const std::invalid_argument& error) {
+    throw data::ContentError(place_in(study_.path, line_of(error.what())) + error.what() +
+                             " (in the cell " + cell.name + ")");
+  }
+}
+
+const Option& CellMaker::option(const std::string& name) const {
+  const auto& options = train_.options();
+  return *std::find_if(options.begin(), options.end(),
+                       [&](const Option& one) { return one.name == name; });
+}
+
+const StudyEntry* CellMaker::find(const std::string& key) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const auto& entry) { return entry.key == key; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+CellMaker::Names CellMaker::names_of_formulas() const {
+  Names names;
+  if (base_batch_) names["base_batch"] = *base_batch_;
+  const auto* entry = find("batch-size");
+  if (entry == nullptr) return names;
+  const auto batch = parse_whole<double>(value_of(*entry, option("batch-size"), names));
+  if (!batch || *batch <= 0) return names;  // check_value() says so
+  names["batch"] = *batch;
+  names["base_batch"] = base_batch_.value_or(*batch);
+  names["k"] = *batch / names["base_batch"];
+  return names;
+}
+
+// As it stands, or what its formula comes to.
+std::string CellMaker::value_of(const StudyEntry& entry, const Option& option,
+                                const Names& names) const {
+  const bool is_integer = option.kind == OptionKind::integer;
+  const bool is_number = is_integer || option.kind == OptionKind::number;
+  if (!is_number || parse_whole<double>(entry.value)) return entry.value;
+  try {
+    const double value = value_of_formula(entry.value, names);
+    if (is_integer && !is_whole(value)) {
+      throw FormulaError(0, "comes to " + text_of(value) + ", expected a whole number");
+    }
+    return text_of(value);
+  } catch (const FormulaError& error) {
+    throw data::ContentError(place_in(study_.path, entry.line) + "column " +
+                             std::to_string(entry.column + error.column()) + ": " + entry.key +
+                             " = " + entry.value + " " + error.what() + " (in the cell " +
+                             cell_name_ + ")");
+  }
+}
+
+// Of the option that a complaint names first; of the grid if it names none of the file's.
+std::size_t CellMaker::line_of(const std::string& complaint) const {
+  std::size_t line = study_.grid.line;
+  std::size_t first = std::string::npos;
+  for (const auto& entry : entries_) {
+    const auto place = place_of_word(complaint, entry.key);
+    if (place >= first || entry.line == 0) continue;
+    first = place;
+    line = entry.line;
+  }
+  return std::max<std::size_t>(line, 1);
+}
+
+}  // namespace rubato::app
