@@ -1,0 +1,91 @@
+// See study_progress.hpp.
+#include "app/study_progress.hpp"
+
+#include "app/progress_line.hpp"
+
+namespace rubato::app {
+namespace {
+
+using Likeness = bool (*)(const StudyCell&, const StudyCell&);
+
+bool are_seeds_apart(const StudyCell& one, const StudyCell& other) {
+  return one.group == other.group && one.batch == other.batch;
+}
+bool have_the_same_batch(const StudyCell& one, const StudyCell& other) {
+  return one.batch == other.batch;
+}
+bool are_of_one_study(const StudyCell& /*one*/, const StudyCell& /*other*/) { return true; }
+
+// By its own speed; nothing before its first update, or where its end is not known.
+std::optional<double> seconds_left_of(const RunningCell& running) {
+  if (!running.total_updates || running.update <= running.begun_at) return std::nullopt;
+  const auto done = static_cast<double>(running.update - running.begun_at);
+  const auto left =
+      static_cast<double>(*running.total_updates) - static_cast<double>(running.update);
+  return left > 0 ? left * running.seconds / done : 0;
+}
+
+std::optional<double> seconds_of_whole(const RunningCell& running) {
+  if (!running.total_updates || running.update <= running.begun_at) return std::nullopt;
+  const auto done = static_cast<double>(running.update - running.begun_at);
+  return static_cast<double>(*running.total_updates) * running.seconds / done;
+}
+
+}  // namespace
+
+std::optional<double> predicted_seconds(const StudyCell& cell, const std::vector<StudyCell>& cells,
+                                        const std::vector<CellCourse>& courses) {
+  for (const Likeness is_like : {are_seeds_apart, have_the_same_batch, are_of_one_study}) {
+    double sum = 0;
+    int count = 0;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (courses[i].state != CellState::finished || !is_like(cells[i], cell)) continue;
+      sum += courses[i].training_seconds + courses[i].evaluation_seconds;
+      ++count;
+    }
+    if (count > 0) return sum / count;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> predicted_rest(const std::vector<StudyCell>& cells,
+                                     const std::vector<CellCourse>& courses) {
+  double sum = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (courses[i].is_over()) continue;
+    const auto seconds = predicted_seconds(cells[i], cells, courses);
+    if (!seconds) return std::nullopt;
+    sum += *seconds;
+  }
+  return sum;
+}
+
+std::optional<double> seconds_left(const RunningCell& running, const std::vector<StudyCell>& cells,
+                                   const std::vector<CellCourse>& courses) {
+  const auto predicted = predicted_seconds(cells[running.index], cells, courses);
+  auto sum = seconds_left_of(running);
+  if (!sum) sum = predicted;
+  if (!sum) return std::nullopt;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i == running.index || courses[i].is_over()) continue;
+    auto seconds = predicted_seconds(cells[i], cells, courses);
+    if (!seconds) seconds = seconds_of_whole(running);
+    if (!seconds) return std::nullopt;
+    *sum += *seconds;
+  }
+  return sum;
+}
+
+std::string progress_text(const RunningCell& running, const std::vector<StudyCell>& cells,
+                          const std::vector<CellCourse>& courses) {
+  std::string text = "cell " + std::to_string(running.index + 1) + "/" +
+                     std::to_string(cells.size()) + "  " + cells[running.index].name + "  update " +
+                     std::to_string(running.update);
+  if (running.total_updates) text.append("/").append(std::to_string(*running.total_updates));
+  if (const auto left = seconds_left(running, cells, courses)) {
+    text += "  " + clock_time(*left) + " left";
+  }
+  return text;
+}
+
+}  // namespace rubato::app

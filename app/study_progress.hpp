@@ -1,0 +1,46 @@
+// How far a study is, and how long the rest will take.
+//
+// A cell that has finished tells how long those like it take: the same group and batch with another
+// seed, or else the same batch (an update costs about the same under every rule), or else any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cell_course.hpp"
+#include "app/study_cell.hpp"
+
+namespace rubato::app {
+
+// The seconds of training and evaluating, in the mean over the finished cells that are most like
+// this one; nothing where none has finished.
+std::optional<double> predicted_seconds(const StudyCell& cell, const std::vector<StudyCell>& cells,
+                                        const std::vector<CellCourse>& courses);
+
+// Of all cells that are not over, from their beginnings; nothing where none has finished.
+std::optional<double> predicted_rest(const std::vector<StudyCell>& cells,
+                                     const std::vector<CellCourse>& courses);
+
+// The cell that is running.
+struct RunningCell {
+  std::size_t index = 0;
+  std::uint64_t begun_at = 0;  // the update that its newest start goes on from
+  std::uint64_t update = 0;    // the last one done
+  std::optional<std::uint64_t> total_updates{};
+  double seconds = 0;  // of this start
+};
+
+// The seconds until the study's end: of the running cell by its own speed, of the others as
+// predicted_rest() has it, or where none has finished as if they took as long as this one. Nothing
+// while that is not known either.
+std::optional<double> seconds_left(const RunningCell& running, const std::vector<StudyCell>& cells,
+                                   const std::vector<CellCourse>& courses);
+
+// "cell 3/12  batch=64,seed=1  update 20/300  1:05 left".
+std::string progress_text(const RunningCell& running, const std::vector<StudyCell>& cells,
+                          const std::vector<CellCourse>& courses);
+
+}  // namespace rubato::app

@@ -1,0 +1,45 @@
+#include "app/study_listing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "study_courses.hpp"
+
+namespace rubato::app {
+namespace {
+
+std::string listing(const std::vector<CellCourse>& courses) {
+  std::vector<StudyCell> cells{made_cell("sgd", "32", "1"), made_cell("sgd", "128", "1")};
+  cells[1].options[1].value = "0.4";
+  std::ostringstream out;
+  print_listing(out, cells, courses);
+  return out.str();
+}
+
+TEST(StudyListing, SaysWhatTheCellsAreAndThatNothingIsKnown) {
+  EXPECT_EQ(listing({{}, {.state = CellState::begun, .updates = 17}}),
+            "batch=32,optimizer=sgd,seed=1   to run        --lr 0.1\n"
+            "batch=128,optimizer=sgd,seed=1  at update 17  --lr 0.4\n"
+            "2 cells: 0 finished, 0 diverged, 2 to run\n"
+            "predicted time: not known before a cell has finished\n");
+}
+
+TEST(StudyListing, PredictsFromWhatHasFinished) {
+  EXPECT_EQ(listing({made_course(CellState::finished, {0.5, 0.5}), {}}),
+            "batch=32,optimizer=sgd,seed=1   finished  --lr 0.1\n"
+            "batch=128,optimizer=sgd,seed=1  to run    --lr 0.4\n"
+            "2 cells: 1 finished, 0 diverged, 1 to run\n"
+            "predicted time: 0:22\n");
+}
+
+TEST(StudyListing, PredictsNothingWhereNothingIsLeft) {
+  EXPECT_EQ(
+      listing({made_course(CellState::finished, {0.5}), made_course(CellState::diverged, {})}),
+      "batch=32,optimizer=sgd,seed=1   finished  --lr 0.1\n"
+      "batch=128,optimizer=sgd,seed=1  diverged  --lr 0.4\n"
+      "2 cells: 1 finished, 1 diverged, 0 to run\n");
+}
+
+}  // namespace
+}  // namespace rubato::app
