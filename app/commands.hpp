@@ -10,6 +10,7 @@ int train(int argc, char** argv);
 int launch(int argc, char** argv);
 int prove(int argc, char** argv);
 int evaluate(int argc, char** argv);
+int study(int argc, char** argv);
 int plan(int argc, char** argv);
 int trace(int argc, char** argv);
 int checkpoint(int argc, char** argv);

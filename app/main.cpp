@@ -31,6 +31,7 @@ constexpr std::array commands{
             "keep a training running: through failures, and as devices change"},
     Command{"prove", app::prove, "kill a training again and again: its result stays the same"},
     Command{"evaluate", app::evaluate, "accuracy and loss of a checkpoint, for each class too"},
+    Command{"study", app::study, "train every cell of a grid, and draw the table"},
     Command{"plan", app::plan, "show which minibatches every rank would run, without running"},
     Command{"trace", app::trace, "show, check or make a batch-size trace"},
     Command{"checkpoint", app::checkpoint, "look into checkpoints"},

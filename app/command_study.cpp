@@ -1,0 +1,294 @@
+// rubato study: every cell of a grid trained, one after the other, and what they found as tables.
+//
+//   OUT/study.ini              the file
+//   OUT/run.lock               one study at a time writes here
+//   OUT/cells/CELL/            a run, as rubato train makes it
+//   OUT/cells/CELL.log         what it printed
+//   OUT/results.{md,csv,json}  of the cells that are over, written anew after each
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "app/cell_course.hpp"
+#include "app/commands.hpp"
+#include "app/failure.hpp"
+#include "app/killed_run.hpp"
+#include "app/mpi_job.hpp"
+#include "app/progress_line.hpp"
+#include "app/redirected_output.hpp"
+#include "app/restart_policy.hpp"
+#include "app/run_progress.hpp"
+#include "app/stop_signals.hpp"
+#include "app/study_file.hpp"
+#include "app/study_grid.hpp"
+#include "app/study_listing.hpp"
+#include "app/study_markdown.hpp"
+#include "app/study_options.hpp"
+#include "app/study_progress.hpp"
+#include "app/study_results.hpp"
+#include "app/train_options.hpp"
+#include "runtime/committed_file.hpp"
+#include "runtime/errors.hpp"
+#include "runtime/run_lock.hpp"
+
+namespace rubato::app {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using Action = RestartDecision::Action;
+
+constexpr auto look_interval = 200ms;
+constexpr auto longest_wait_for_a_run = 60s;  // of an earlier study, to write its checkpoint
+constexpr std::uint64_t most_failures = 2;    // of a cell, without progress
+constexpr double backoff_seconds = 1;
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void commit_text(const fs::path& file, const std::string& text) {
+  runtime::commit_file(file, std::as_bytes(std::span(text)));
+}
+
+void make_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (!error) return;
+  throw runtime::OutputError(directory.string() + ": cannot be made: " + error.message());
+}
+
+class Study {
+ public:
+  Study(StudyPlan plan, const OptionTable& train)
+      : plan_(std::move(plan)),
+        train_(train),
+        file_(read_study(plan_.file, train_)),
+        cells_(cells_of(file_, train_)),
+        directory_(file_.directory) {
+    for (const auto& cell : cells_) {
+      require_unchanged(cell);
+      courses_.push_back(course_of(directory_of(cell)));
+    }
+  }
+
+  void list() const { print_listing(std::cout, cells_, courses_); }
+
+  int run(StopSignals& signals) {
+    make_directory(directory_ / "cells");
+    const runtime::RunLock lock(directory_);
+    commit_text(directory_ / "study.ini", text_of(plan_.file));
+    for (std::size_t index = 0; index < cells_.size(); ++index) {
+      if (is_settled(index)) continue;
+      if (const int code = run_cell(index, signals); code != exit_done) return code;
+      line_.clear();
+      tell_cell(index);
+      write_results();
+    }
+    write_results();
+    std::cout << '\n'
+              << results_as_markdown(results()) << '\n'
+              << "results: " << (directory_ / "results.md").string() << ", .csv, .json\n";
+    return exit_done;
+  }
+
+ private:
+  fs::path directory_of(const StudyCell& cell) const { return directory_ / "cells" / cell.name; }
+
+  Options options_of(const StudyCell& cell) const {
+    return train_.parse(words_of(cell, directory_of(cell)));
+  }
+
+  // A cell that has been begun with other options is another study's.
+  void require_unchanged(const StudyCell& cell) const {
+    const auto config = directory_of(cell) / "config.ini";
+    if (!fs::exists(config)) return;
+    try {
+      train_.require_unchanged(options_of(cell), text_of(config));
+    } catch (const UsageError& error) {
+      throw UsageError(directory_of(cell).string() + ": " + error.what() +
+                       " (give the study another out = DIRECTORY)");
+    }
+  }
+
+  // Nothing is to be done: it is over, and what may change in a run (its end, say) has not.
+  bool is_settled(std::size_t index) const {
+    if (!courses_[index].is_over()) return false;
+    const auto config = text_of(directory_of(cells_[index]) / "config.ini");
+    return config == options_of(cells_[index]).as_ini();
+  }
+
+  // Until it is over. An exit code if the study cannot go on.
+  int run_cell(std::size_t index, StopSignals& signals) {
+    const auto directory = directory_of(cells_[index]);
+    RestartPolicy policy(most_failures, backoff_seconds);
+    while (true) {
+      wait_until_unused(directory, signals);
+      if (signals.wants_stop()) return tell_stop(signals);
+      const int code = run_job(index, signals);
+      courses_[index] = course_of(directory);
+      const bool has_failed = code == exit_internal || code > 128;
+      if (has_failed && courses_[index].state == CellState::diverged) return exit_done;
+      const auto decision = policy.after(code, last_update(directory));
+      if (decision.action == Action::finish) return exit_done;
+      if (signals.wants_stop()) return tell_stop(signals);
+      if (decision.action == Action::stop) return tell_stopped_cell(index);
+      if (decision.action == Action::give_up) return tell_failure(index, code, decision.reason);
+      wait(std::chrono::duration<double>(decision.delay_seconds), signals);
+    }
+  }
+
+  int run_job(std::size_t index, StopSignals& signals) {
+    const auto directory = directory_of(cells_[index]);
+    const Training training{.launcher = plan_.launcher,
+                            .command = {fs::read_symlink("/proc/self/exe").string(), "train"}};
+    std::vector<std::string> words{"--resume"};
+    for (const auto& [name, value] : cells_[index].options) {
+      words.push_back("--" + name + "=" + value);
+    }
+    MpiJobPlan plan = job_plan(training, plan_.ranks, directory, words);
+    plan.stops_by_usr1 = true;
+    std::optional<MpiJob> job;
+    {
+      const RedirectedOutput to_log(directory.string() + ".log");
+      job.emplace(plan);
+    }
+    return watch(*job, index, signals);
+  }
+
+  // Shows how far it is, and hands on the wish to stop. Its exit code.
+  int watch(MpiJob& job, std::size_t index, StopSignals& signals) {
+    const auto begin = Clock::now();
+    RunningCell running{.index = index, .begun_at = last_update(directory_of(cells_[index]))};
+    bool was_asked = false;
+    while (true) {
+      if (const auto end = job.wait_for(look_interval, signals.descriptor())) return end->exit_code;
+      signals.look();
+      if (signals.wants_kill()) return job.kill().exit_code;
+      if (signals.wants_stop() && !was_asked) job.request_stop();
+      was_asked = signals.wants_stop();
+      running.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      show(running);
+    }
+  }
+
+  void show(RunningCell& running) {
+    if (!is_watched_ || !line_.is_due()) return;
+    const auto directory = directory_of(cells_[running.index]);
+    running.update = last_update(directory);
+    // What was lost with an earlier start is run again.
+    running.begun_at = std::min(running.begun_at, running.update);
+    running.total_updates = total_updates(directory);
+    line_.show(progress_text(running, cells_, courses_));
+  }
+
+  // The ranks of a study that was killed still write their checkpoint.
+  static void wait_until_unused(const fs::path& directory, StopSignals& signals) {
+    const auto until = Clock::now() + longest_wait_for_a_run;
+    while (true) {
+      try {
+        runtime::require_unused(directory);
+        return;
+      } catch (const runtime::OutputError&) {
+        if (Clock::now() > until) throw;
+      }
+      wait(look_interval, signals);
+      if (signals.wants_stop()) return;
+    }
+  }
+
+  static void wait(std::chrono::duration<double> time, StopSignals& signals) {
+    pollfd entry{.fd = signals.descriptor(), .events = POLLIN, .revents = 0};
+    ::poll(&entry, 1, static_cast<int>(1000 * time.count()));
+    signals.look();
+  }
+
+  StudyResults results() const { return results_of(file_.name, cells_, courses_); }
+
+  void write_results() const {
+    const auto found = results();
+    commit_text(directory_ / "results.md", results_as_markdown(found));
+    commit_text(directory_ / "results.csv", results_as_csv(found));
+    commit_text(directory_ / "results.json", results_as_json(found));
+  }
+
+  void tell_cell(std::size_t index) const {
+    const auto& course = courses_[index];
+    std::cout << "cell " << index + 1 << '/' << cells_.size() << "  " << cells_[index].name << "  ";
+    const auto result = results_of(file_.name, {cells_[index]}, {course});
+    if (!result.cells.empty() && result.cells[0].best) {
+      std::cout << std::fixed << std::setprecision(2) << 100 * result.cells[0].best->accuracy
+                << " %  ";
+    }
+    if (course.state == CellState::diverged) std::cout << "(nan)  ";
+    std::cout << std::fixed << std::setprecision(1) << course.training_seconds << " s\n"
+              << std::flush;
+  }
+
+  int tell_stop(const StopSignals& signals) {
+    line_.clear();
+    std::cerr << "rubato: study: stopped by " << signals.first() << "; the same command goes on\n";
+    return exit_stopped;
+  }
+
+  int tell_stopped_cell(std::size_t index) {
+    line_.clear();
+    const auto directory = directory_of(cells_[index]);
+    std::cerr << "rubato: study: the cell " << cells_[index].name << " was "
+              << stop_reason(directory).value_or("asked to stop by somebody else")
+              << "; the same command goes on\n";
+    return exit_stopped;
+  }
+
+  int tell_failure(std::size_t index, int code, const std::string& reason) {
+    line_.clear();
+    std::cerr << "rubato: study: the cell " << cells_[index].name << ": " << reason
+              << "; its last line: " << last_line(directory_of(cells_[index]).string() + ".log")
+              << '\n';
+    return code;
+  }
+
+  StudyPlan plan_;
+  const OptionTable& train_;
+  StudyFile file_;
+  std::vector<StudyCell> cells_;
+  fs::path directory_;
+  std::vector<CellCourse> courses_;  // of the cells
+  bool is_watched_ = is_watched();
+  TerminalLine line_;
+};
+
+}  // namespace
+
+int study(int argc, char** argv) {
+  const OptionTable table = study_table();
+  if (asks_for_help(argc, argv) || argc == 2) {
+    std::cout << table.help();
+    return exit_done;
+  }
+  const StudyPlan plan = study_plan(table.parse(argc, argv));
+  const OptionTable train = train_table();
+  Study study(plan, train);
+  if (plan.is_dry_run) {
+    study.list();
+    return exit_done;
+  }
+  StopSignals signals;
+  return study.run(signals);
+}
+
+}  // namespace rubato::app
