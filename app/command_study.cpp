@@ -55,6 +55,7 @@ constexpr auto look_interval = 200ms;
 constexpr auto longest_wait_for_a_run = 60s;  // of an earlier study, to write its checkpoint
 constexpr std::uint64_t most_failures = 2;    // of a cell, without progress
 constexpr double backoff_seconds = 1;
+constexpr int most_refusals = 3;  // of a directory that is in use
 
 std::string text_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -136,6 +137,7 @@ class Study {
   int run_cell(std::size_t index, StopSignals& signals) {
     const auto directory = directory_of(cells_[index]);
     RestartPolicy policy(most_failures, backoff_seconds);
+    int refusals = 0;
     while (true) {
       wait_until_unused(directory, signals);
       if (signals.wants_stop()) return tell_stop(signals);
@@ -143,6 +145,10 @@ class Study {
       courses_[index] = course_of(directory);
       const bool has_failed = code == exit_internal || code > 128;
       if (has_failed && courses_[index].state == CellState::diverged) return exit_done;
+      if (code == exit_cannot_create && ++refusals < most_refusals && !signals.wants_stop()) {
+        wait(std::chrono::duration<double>(backoff_seconds), signals);
+        continue;
+      }
       const auto decision = policy.after(code, last_update(directory));
       if (decision.action == Action::finish) return exit_done;
       if (signals.wants_stop()) return tell_stop(signals);
@@ -160,12 +166,10 @@ class Study {
     for (const auto& [name, value] : cells_[index].options) {
       words.push_back("--" + name + "=" + value);
     }
-    MpiJobPlan plan = job_plan(training, plan_.ranks, directory, words);
-    plan.stops_by_usr1 = true;
     std::optional<MpiJob> job;
     {
       const RedirectedOutput to_log(directory.string() + ".log");
-      job.emplace(plan);
+      job.emplace(job_plan(training, plan_.ranks, directory, words));
     }
     return watch(*job, index, signals);
   }
@@ -196,7 +200,9 @@ class Study {
     line_.show(progress_text(running, cells_, courses_));
   }
 
-  // The ranks of a study that was killed still write their checkpoint.
+  // If the study is killed, mpirun gets SIGTERM, and the ranks have a second for a checkpoint. (In
+  // launch it gets SIGUSR1, and more time; but one that is only starting would then go on to its
+  // end.) Ranks that have no lock yet take it from those that come next: hence most_refusals.
   static void wait_until_unused(const fs::path& directory, StopSignals& signals) {
     const auto until = Clock::now() + longest_wait_for_a_run;
     while (true) {

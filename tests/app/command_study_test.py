@@ -21,6 +21,7 @@ out = {out}
 data = digits
 model = mlp:16
 epochs = {epochs}
+checkpoint-every = 30
 [grid]
 batch-size = 32, 64
 [variant tame]
@@ -80,6 +81,7 @@ class Results(StudyTest):
                        "rubato: study: stopped by SIGTERM; the same command goes on\n")
         self.check_listing()
         self.check_terminal(self.finish_on_a_terminal(killed))
+        self.assertIn("going on from", (killed / "cells" / f"{CELLS[2]}.log").read_text())
         for ours, theirs in zip(without_times(killed), without_times(straight)):
             self.assertEqual(ours, theirs)
         self.check_that_nothing_is_done_again(killed)
@@ -178,17 +180,17 @@ class Refusals(StudyTest):
                  "epochs", "epoch"),
                 (['s.ini:1: unknown section "studi"', "did you mean [study]?"],
                  "[study]", "[studi]"),
-                (["s.ini:9: batch-size: the list of values is empty"],
+                (["s.ini:10: batch-size: the list of values is empty"],
                  "batch-size = 32, 64", "batch-size ="),
-                (["s.ini:13: model stands in line 6 already"], "[variant wild]", "[variant wild]\n"
+                (["s.ini:14: model stands in line 6 already"], "[variant wild]", "[variant wild]\n"
                  "model = linear"),
                 (["s.ini:7: --epochs and --updates exclude each other"],
                  "[grid]", "updates = 5\n[grid]"),
-                (["s.ini:9: --nesterov needs --optimizer sgd"],
+                (["s.ini:10: --nesterov needs --optimizer sgd"],
                  "[grid]", "optimizer = adam\nnesterov = true\n[grid]"),
-                (["s.ini:11: column 11: lr = 0.05 / (k - 1) divides by zero", "batch=32"],
+                (["s.ini:12: column 11: lr = 0.05 / (k - 1) divides by zero", "batch=32"],
                  "0.05 * k", "0.05 / (k - 1)"),
-                (['s.ini:11: column 13: lr = 0.05 * kk unknown name "kk"'], "* k", "* kk")):
+                (['s.ini:12: column 13: lr = 0.05 * kk unknown name "kk"'], "* k", "* kk")):
             with self.subTest(new=new):
                 self.refuse_study(65, words, old, new, "--dry-run")
 
@@ -203,7 +205,7 @@ class Refusals(StudyTest):
         text = (self.directory / "s.ini").read_text()
         self.write("s.ini", text.replace("data = digits", "data = csv:nowhere.csv"))
         self.refuse(66, [f"the cell {CELLS[0]}: exit code 66", "its last line: rubato: ",
-                         "nowhere.csv"], "study", "s.ini")
+                         "nowhere.csv"], "study", "s.ini", "--ranks", 1)
 
     def test_of_cells_with_other_options(self):
         self.write_study("s", epochs=1)
