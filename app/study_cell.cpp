@@ -13,6 +13,10 @@
 #include "app/run_from_options.hpp"
 #include "app/study_seed.hpp"
 #include "data/errors.hpp"
+#include "data/in_quotes.hpp"
+#include "optim/learning_rate_schedule.hpp"
+#include "optim/optimizer.hpp"
+#include "optim/scaling_rules.hpp"
 
 namespace rubato::app {
 namespace {
@@ -162,10 +166,13 @@ void CellMaker::take_options(StudyCell& cell) const {
   }
 }
 
-// What `rubato train` would say of the cell's options.
+// What `rubato train` would say of the cell's options before it opens the data.
 void CellMaker::require_run(const StudyCell& cell) const {
   try {
-    run_from(train_.parse(words_of(cell, "out")));
+    const auto run = run_from(train_.parse(words_of(cell, "out")));
+    optim::require_rule_fits(run.rule, run.optimizer.name);
+    optim::make_optimizer<float>(run.optimizer);
+    const optim::LearningRateSchedule is_valid(run.schedule);
   } catch (const std::invalid_argument& error) {
     throw data::ContentError(place_in(study_.path, line_of(error.what())) + error.what() +
                              " (in the cell " + cell.name + ")");
@@ -212,8 +219,8 @@ std::string CellMaker::value_of(const StudyEntry& entry, const Option& option,
   } catch (const FormulaError& error) {
     throw data::ContentError(place_in(study_.path, entry.line) + "column " +
                              std::to_string(entry.column + error.column()) + ": " + entry.key +
-                             " = " + entry.value + " " + error.what() + " (in the cell " +
-                             cell_name_ + ")");
+                             " = " + data::in_quotes(entry.value) + " " + error.what() +
+                             " (in the cell " + cell_name_ + ")");
   }
 }
 

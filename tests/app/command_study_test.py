@@ -188,9 +188,9 @@ class Refusals(StudyTest):
                  "[grid]", "updates = 5\n[grid]"),
                 (["s.ini:10: --nesterov needs --optimizer sgd"],
                  "[grid]", "optimizer = adam\nnesterov = true\n[grid]"),
-                (["s.ini:12: column 11: lr = 0.05 / (k - 1) divides by zero", "batch=32"],
+                (['s.ini:12: column 11: lr = "0.05 / (k - 1)" divides by zero', "batch=32"],
                  "0.05 * k", "0.05 / (k - 1)"),
-                (['s.ini:12: column 13: lr = 0.05 * kk unknown name "kk"'], "* k", "* kk")):
+                (['s.ini:12: column 13: lr = "0.05 * kk" unknown name "kk"'], "* k", "* kk")):
             with self.subTest(new=new):
                 self.refuse_study(65, words, old, new, "--dry-run")
 

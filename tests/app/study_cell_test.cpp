@@ -87,9 +87,9 @@ TEST(StudyCell, RefusesValuesThatTheOptionDoesNotTake) {
 
 TEST(StudyCell, RefusesFormulasThatComeToNothing) {
   EXPECT_EQ(complaint_about("lr = 0.1 / (2 - k)\n[grid]\nbatch-size = 64, 128\n"),
-            ":6: column 10: lr = 0.1 / (2 - k) divides by zero (in the cell batch=128)");
+            ":6: column 10: lr = \"0.1 / (2 - k)\" divides by zero (in the cell batch=128)");
   EXPECT_THAT(complaint_about("lr = 2 * kk\n[grid]\nbatch-size = 64\n"),
-              HasSubstr(":6: column 10: lr = 2 * kk unknown name \"kk\""));
+              HasSubstr(":6: column 10: lr = \"2 * kk\" unknown name \"kk\""));
   EXPECT_THAT(complaint_about("minibatch = batch / 3\n[grid]\nbatch-size = 32\n"),
               HasSubstr("comes to 10.6666666666667, expected a whole number"));
   EXPECT_THAT(complaint_about("lr = 1 - k\n[grid]\nbatch-size = 64\n"),
@@ -106,6 +106,10 @@ TEST(StudyCell, RefusesWhatTrainWouldRefuse) {
   EXPECT_THAT(complaint_about("[grid]\nbatch-size = 64\n[variant v]\nmodel = mlpp:6\n"),
               HasSubstr(":9: unknown model \"mlpp\": did you mean \"mlp\"?"));
   EXPECT_THAT(complaint_about("[grid]\nrule = root\n"), HasSubstr(":6: no batch size"));
+  EXPECT_THAT(complaint_about("[grid]\nbatch-size = 64\nmomentum = 0.9 1\n"),
+              HasSubstr(":8: momentum is 1;"));
+  EXPECT_THAT(complaint_about("[grid]\nbatch-size = 64\noptimizer = sgd adadelta\n"),
+              HasSubstr(":8: the rule linear does not go with the optimizer adadelta"));
   EXPECT_THAT(complaint_about("[grid]\nbatch-size = 64\ntrace = a.csv\n"),
               HasSubstr("exclude each other; give one (in the cell batch=64,trace=a)"));
 }
