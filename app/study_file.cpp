@@ -89,6 +89,7 @@ class Reader {
       fail(line_, entry.key + (section.name == "grid" ? ": the list of values is empty"
                                                       : ": a value is missing"));
     }
+    require_printable(entry);
     require_once(section, entry.key);
     section.entries.push_back(std::move(entry));
   }
@@ -129,6 +130,14 @@ class Reader {
       if (option.is_recorded && !is_refused) names.push_back(option.name);
     }
     return names;
+  }
+
+  // It is part of complaints, and of names of directories.
+  void require_printable(const StudyEntry& entry) const {
+    const auto is_control = [](char c) { return (c >= 0 && c < ' ' && c != '\t') || c == '\x7f'; };
+    if (std::none_of(entry.value.begin(), entry.value.end(), is_control)) return;
+    fail(line_, entry.key + ": found " + data::in_quotes(entry.value) +
+                    ", expected a value without control characters");
   }
 
   // In this section, and where another one would say otherwise: variants among themselves may.

@@ -119,6 +119,8 @@ TEST(StudyFile, HasANameAndAGrid) {
 TEST(StudyFile, ConsistsOfLines) {
   EXPECT_EQ(complaint(in_whole("just words")), ":9: \"just words\": expected a line NAME = VALUE");
   EXPECT_THAT(complaint("name = x\n"), HasSubstr(":1: expected a section such as [study]"));
+  EXPECT_EQ(complaint(in_whole("rule = li\x1bnear")),
+            ":9: rule: found \"li\\x1bnear\", expected a value without control characters");
   EXPECT_THROW(read_study("/nowhere/study.ini", train_table()), data::MissingFileError);
 }
 
