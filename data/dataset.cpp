@@ -9,11 +9,12 @@
 #include "data/errors.hpp"
 
 namespace rubato::data {
-namespace {
 
 float standardised(float value, const Standardisation& by, std::size_t channel) {
   return (value * by.scale - by.mean[channel]) / by.deviation[channel];
 }
+
+namespace {
 
 std::vector<float> table_of_bytes(const Standardisation& by) {
   std::vector<float> table(by.mean.size() * 256);

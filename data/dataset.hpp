@@ -27,6 +27,9 @@ struct Standardisation {
   std::vector<float> deviation;  // one per channel, > 0
 };
 
+// The value as it is delivered.
+float standardised(float value, const Standardisation& by, std::size_t channel);
+
 class Dataset {
  public:
   virtual ~Dataset() = default;

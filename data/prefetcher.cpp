@@ -12,7 +12,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -43,8 +42,12 @@ void allocate_inputs(Buffer& buffer, std::size_t elements) {
 
 struct Prefetcher::State {
   State(std::shared_ptr<const Dataset> from, OrderKind kind, std::uint64_t order_seed,
-        std::uint64_t largest)
-      : dataset(std::move(from)), order_kind(kind), seed(order_seed), largest_minibatch(largest) {
+        std::uint64_t largest, std::optional<CropFlip> changes)
+      : dataset(std::move(from)),
+        order_kind(kind),
+        seed(order_seed),
+        largest_minibatch(largest),
+        augmentation(std::move(changes)) {
     for (Buffer& buffer : buffers) {
       allocate_inputs(buffer, largest * dataset->shape().size());
       buffer.labels.resize(largest);
@@ -64,6 +67,7 @@ struct Prefetcher::State {
   // Of the thread alone:
   std::optional<EpochOrder> order;  // of `order_epoch`: a rank asks for epochs one after the other
   std::uint64_t order_epoch = 0;
+  std::optional<CropFlip> augmentation;
 
   // Under the mutex, but for the content of a buffer that is being filled or is delivered:
   std::mutex mutex;
@@ -112,15 +116,17 @@ void Prefetcher::State::fill(Buffer& buffer) try {
   }
   const std::span<std::uint64_t> chosen(buffer.samples.data(), minibatch.size);
   order->read(minibatch.begin, chosen);
-  dataset->read(chosen, buffer.inputs.first(minibatch.size * dataset->shape().size()),
-                std::span(buffer.labels).first(minibatch.size));
+  const std::span<float> inputs = buffer.inputs.first(minibatch.size * dataset->shape().size());
+  dataset->read(chosen, inputs, std::span(buffer.labels).first(minibatch.size));
+  if (augmentation) augmentation->apply(minibatch.epoch, chosen, inputs);
 } catch (...) {
   buffer.error = std::current_exception();
 }
 
 Prefetcher::Prefetcher(std::shared_ptr<const Dataset> dataset, OrderKind order, std::uint64_t seed,
-                       std::uint64_t largest_minibatch)
-    : state_(std::make_unique<State>(std::move(dataset), order, seed, largest_minibatch)) {
+                       std::uint64_t largest_minibatch, std::optional<CropFlip> augmentation)
+    : state_(std::make_unique<State>(std::move(dataset), order, seed, largest_minibatch,
+                                     std::move(augmentation))) {
   state_->thread = std::thread([state = state_.get()] { state->run(); });
 }
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "data/crop_flip.hpp"
 #include "data/dataset.hpp"
 #include "data/epoch_order.hpp"
 #include "data/trace_plan.hpp"
@@ -22,8 +24,9 @@ struct LoadedMinibatch {
 
 class Prefetcher {
  public:
+  // `augmentation`, if any, is applied to all that is delivered.
   Prefetcher(std::shared_ptr<const Dataset> dataset, OrderKind order, std::uint64_t seed,
-             std::uint64_t largest_minibatch);
+             std::uint64_t largest_minibatch, std::optional<CropFlip> augmentation = {});
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
   ~Prefetcher();  // stops the thread

@@ -144,6 +144,9 @@ std::vector<ContextEntry> run_identity(const RunOptions& options, const data::Da
                                                                   : trace_digest(trace)},
                                    {"the training data", content_digest(source.train.get())},
                                    {test_data_entry, content_digest(source.test.get())}});
+  if (options.augmentation == data::Augmentation::crop_flip) {
+    identity.push_back({"the augmentation", "crop-flip"});
+  }
   return identity;
 }
 

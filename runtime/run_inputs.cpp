@@ -125,7 +125,12 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
   auto optimizer = optim::make_elastic_optimizer(
       options.rule, optim::make_optimizer<float>(options.optimizer),
       make_schedule(options, plan, first), elastic_options(options, plan, first, model->layout()));
-  return {std::move(source), std::move(plan), std::move(model), std::move(optimizer), limits};
+  std::optional<data::CropFlip> augmentation;
+  if (options.augmentation == data::Augmentation::crop_flip) {
+    augmentation.emplace(shape, source.standardisation, options.seed);
+  }
+  return {std::move(source),    std::move(plan), std::move(model),
+          std::move(optimizer), limits,          std::move(augmentation)};
 }
 
 }  // namespace rubato::runtime

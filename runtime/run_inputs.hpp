@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "data/crop_flip.hpp"
 #include "data/data_source.hpp"
 #include "data/trace_plan.hpp"
 #include "nn/model.hpp"
@@ -17,6 +18,7 @@ struct RunInputs {
   std::unique_ptr<nn::Model> model;
   std::unique_ptr<optim::ElasticOptimizer> optimizer;
   std::optional<optim::BatchLimits> limits = {};
+  std::optional<data::CropFlip> augmentation = {};
 };
 
 // Selects the kernels, opens the files, checks that all of it goes together. Not collective. Throws

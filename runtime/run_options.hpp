@@ -9,6 +9,7 @@
 
 #include "collectives/allreduce.hpp"
 #include "data/batch_trace.hpp"
+#include "data/crop_flip.hpp"
 #include "data/data_source.hpp"
 #include "data/epoch_order.hpp"
 #include "data/substep_plan.hpp"
@@ -40,6 +41,7 @@ struct AdaptiveOptions {
 struct RunOptions {
   // The run: these decide the result, to the bit.
   data::DataOptions data;
+  data::Augmentation augmentation = data::Augmentation::none;  // of training samples alone
   std::string model = "mlp:512,512";
   std::uint64_t seed = 42;
   data::OrderKind order = data::OrderKind::torch;

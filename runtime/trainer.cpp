@@ -48,7 +48,8 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
                                        options_.seed);
   loader_ = std::make_unique<data::Prefetcher>(
       source_.train, options_.order, options_.seed,
-      limits_ ? adaptive_->largest_minibatch() : plan_->largest_minibatch());
+      limits_ ? adaptive_->largest_minibatch() : plan_->largest_minibatch(),
+      std::move(augmentation_));
   sync_ = make_gradient_sync(topology_, replica_->layout(), options_.sum, options_.allreduce);
   sync_->reserve(plan_->most_minibatches());
   step_ = std::make_unique<TrainStep>(
@@ -65,6 +66,7 @@ void Trainer::take_inputs() {
   RunInputs inputs = open_inputs(options_, topology_.all().size());
   limits_ = inputs.limits;
   source_ = std::move(inputs.source);
+  augmentation_ = std::move(inputs.augmentation);
   plan_.emplace(std::move(inputs.plan));
   model_ = std::move(inputs.model);
   optimizer_ = std::move(inputs.optimizer);

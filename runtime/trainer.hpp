@@ -85,6 +85,7 @@ class Trainer {
   std::optional<RunTimeline> timeline_;
   data::DataSource source_;
   std::optional<data::TracePlan> plan_;
+  std::optional<data::CropFlip> augmentation_;
   std::optional<optim::BatchLimits> limits_;  // of an adaptive run, for its data
   std::unique_ptr<AdaptiveBatch> adaptive_;
   std::unique_ptr<optim::ElasticOptimizer> optimizer_;

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <stdexcept>
 #include <thread>
 
@@ -77,6 +79,38 @@ TEST(Prefetcher, DeliversAllRequestsInOrder) {
       const LoadedMinibatch loaded = prefetcher.next();
       EXPECT_EQ(loaded.minibatch, minibatch);
       expect_samples(loaded, kind, 103);
+    }
+  }
+}
+
+// Labels are numbers of samples here: what a minibatch holds is brought into their order.
+TEST(Prefetcher, AugmentsSamplesWhateverTheirMinibatch) {
+  constexpr SampleShape shape{5, 6, 1};
+  const Standardisation plain{1, {0}, {1}};
+  std::vector<float> values(23 * shape.size());
+  std::iota(values.begin(), values.end(), 1.0F);
+  std::vector<std::int32_t> labels(23);
+  std::iota(labels.begin(), labels.end(), 0);
+  const auto dataset = std::make_shared<InMemoryDataset>("test", shape, 23, values, labels, plain);
+  std::vector<std::uint64_t> all(23);
+  std::iota(all.begin(), all.end(), 0U);
+  for (const std::uint64_t size : {1U, 7U, 23U}) {
+    Prefetcher prefetcher(dataset, OrderKind::feistel, 7, size, CropFlip(shape, plain, 9));
+    const auto minibatches = minibatches_of(23, size, 2);
+    prefetcher.request(minibatches);
+    for (std::uint64_t epoch = 0; epoch < 2; ++epoch) {
+      std::vector<float> found(values.size());
+      for (std::uint64_t i = 0; i < minibatches.size() / 2; ++i) {
+        const LoadedMinibatch loaded = prefetcher.next();
+        for (std::size_t k = 0; k < loaded.labels.size(); ++k) {
+          const auto place = static_cast<std::size_t>(loaded.labels[k]) * shape.size();
+          std::ranges::copy(loaded.inputs.subspan(k * shape.size(), shape.size()),
+                            found.begin() + static_cast<std::ptrdiff_t>(place));
+        }
+      }
+      std::vector<float> expected = values;
+      CropFlip(shape, plain, 9).apply(epoch, all, expected);
+      EXPECT_EQ(found, expected) << size << ", epoch " << epoch;
     }
   }
 }

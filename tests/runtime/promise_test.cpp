@@ -91,6 +91,17 @@ TEST_F(PromiseTest, ForOptimizersThatStepTensorByTensor) {
   }
 }
 
+// Over several epochs; and what augments changes the result.
+TEST_F(PromiseTest, ForAugmentedImages) {
+  RunOptions options = uneven_run();
+  options.trace_end = data::TraceEnd::repeat_last;
+  options.epochs = 3;
+  const std::string plain = digest_alone(options);
+  options.augmentation = data::Augmentation::crop_flip;
+  expect_same_result(options, "crop-flip");
+  EXPECT_NE(digest_alone(options), plain);
+}
+
 // Twice 12 updates: of uneven batches, and of one minibatch each, the last of an epoch short.
 TEST_F(PromiseTest, ForEverythingThatIsMeasuredOfGradients) {
   for (const bool is_single : {false, true}) {

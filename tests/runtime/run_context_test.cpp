@@ -67,6 +67,8 @@ TEST_F(RunContextTest, TheIdentityTellsTracesModelsAndDataApart) {
   EXPECT_FALSE(differs(other, "the trace"));
   EXPECT_FALSE(differs(other, "the kernels"));
   EXPECT_FALSE(differs(other, "the C library's mathematics"));
+  options.augmentation = data::Augmentation::crop_flip;
+  EXPECT_TRUE(differs(run_identity(options, source, trace, layout), "the augmentation"));
 }
 
 TEST_F(RunContextTest, ACheckpointKnowsItsTraceByTheBatchSizes) {

@@ -21,6 +21,15 @@ TEST(RunInputs, GoTogether) {
   EXPECT_EQ(inputs.optimizer->reference_batch(), 40);  // the first update's
 }
 
+TEST(RunInputs, AugmentImagesOnly) {
+  RunOptions options = testing::small_run();
+  EXPECT_FALSE(open_inputs(options).augmentation);
+  options.augmentation = data::Augmentation::crop_flip;
+  EXPECT_TRUE(open_inputs(options).augmentation);
+  options.data.spec = "synthetic:samples=300,shape=1x1x36,classes=4";
+  EXPECT_THROW(open_inputs(options), std::invalid_argument);
+}
+
 TEST(RunInputs, TakeTheReferenceBatchThatIsGiven) {
   RunOptions options = testing::small_run();
   options.reference_batch = 12.5;

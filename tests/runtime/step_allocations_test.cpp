@@ -6,7 +6,9 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "data/crop_flip.hpp"
 #include "optim/scaling_rules.hpp"
 #include "runtime/train_step.hpp"
 #include "tests/allocations.hpp"
@@ -87,6 +89,16 @@ TEST(StepAllocations, OfTheLoadersQueueAreFewerThanItsMinibatches) {
     loader.next();
   }
   EXPECT_LE(allocations_of_this_thread() - before, requests / 4);
+}
+
+TEST(StepAllocations, OfAugmentationThereAreNone) {
+  constexpr data::SampleShape shape{8, 8, 3};
+  data::CropFlip augmentation(shape, {1, {0, 0, 0}, {1, 1, 1}}, 42);
+  const std::vector<std::uint64_t> samples{3, 1, 4, 15};
+  std::vector<float> images(samples.size() * shape.size(), 1.0F);
+  const std::size_t before = allocations_of_this_thread();
+  augmentation.apply(2, samples, images);
+  EXPECT_EQ(allocations_of_this_thread(), before);
 }
 
 }  // namespace
