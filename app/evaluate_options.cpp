@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/failure.hpp"
+#include "app/run_from_options.hpp"
 #include "app/spelling.hpp"
 #include "app/train_options.hpp"
 #include "nn/model_zoo.hpp"
@@ -13,8 +14,9 @@
 namespace rubato::app {
 namespace {
 
-constexpr std::array of_training{"data",  "test-data", "test-every", "label-column",
-                                 "model", "backend",   "isa"};
+constexpr std::array of_training{"data",         "test-data", "test-every",
+                                 "label-column", "data-mean", "data-deviation",
+                                 "model",        "backend",   "isa"};
 
 std::vector<Option> task_options() {
   const std::string group = "Task (default: the run's own)";
@@ -36,6 +38,14 @@ std::vector<Option> task_options() {
            .value_name = "NAME",
            .group = group,
            .description = "for csv: the label's column, by name or number from 0"},
+          {.name = "data-mean",
+           .value_name = "M,...",
+           .group = group,
+           .description = "what is subtracted from values in [0, 1], for each channel or for all"},
+          {.name = "data-deviation",
+           .value_name = "S,...",
+           .group = group,
+           .description = "what they are divided by then"},
           {.name = "model",
            .value_name = "SPEC",
            .group = group,
@@ -106,10 +116,7 @@ EvaluationTask evaluation_task(const Options& options, const std::string& config
                   is_number ? std::to_string(options.integer(name)) : options.text(name)});
   }
   const Options whole = train_table().parse(words, configuration);
-  EvaluationTask task{{whole.text("data"), whole.text_if("test-data"),
-                       whole.integer_if("test-every"), whole.text_if("label-column")},
-                      whole.text("model"),
-                      whole.text("backend"),
+  EvaluationTask task{data_options(whole), whole.text("model"), whole.text("backend"),
                       whole.text("isa")};
   require_known(task);
   return task;

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <sstream>
 #include <string>
@@ -14,6 +15,7 @@
 #include "app/failure.hpp"
 #include "app/option_value.hpp"
 #include "app/spelling.hpp"
+#include "data/crop_flip.hpp"
 #include "data/data_source.hpp"
 #include "nn/model_zoo.hpp"
 #include "optim/scaling_rules.hpp"
@@ -71,18 +73,26 @@ void set_if_given(double& value, const Options& options, std::string_view name) 
   value = options.number_if(name).value_or(value);
 }
 
+// Numbers with commas between; none where there is no value.
+template <class T>
+std::vector<T> numbers(const Options& options, const std::string& name) {
+  std::vector<T> values;
+  std::istringstream list(options.text_if(name).value_or(""));
+  for (std::string item; std::getline(list, item, ',');) {
+    const auto value = parse_whole<T>(item);
+    if (!value || !std::isfinite(*value)) {
+      throw UsageError("--" + name + ": found \"" + item + "\", expected a number");
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
 std::vector<double> milestones(const Options& options) {
   if (options.text("schedule") == "multistep" && !options.has_value("milestones")) {
     throw UsageError("--schedule multistep: give its --milestones U,U,...");
   }
-  std::vector<double> values;
-  std::istringstream list(options.text_if("milestones").value_or(""));
-  for (std::string item; std::getline(list, item, ',');) {
-    const auto value = parse_whole<double>(item);
-    if (!value) throw UsageError("--milestones: found \"" + item + "\", expected a number");
-    values.push_back(*value);
-  }
-  return values;
+  return numbers<double>(options, "milestones");
 }
 
 // Of a descent: as given, or what the epochs leave after the warm-up. The study's forms take all of
@@ -211,6 +221,21 @@ void describe_execution(const Options& options, runtime::RunOptions& run) {
 
 }  // namespace
 
+data::DataOptions data_options(const Options& options) {
+  data::DataOptions data{options.text("data"),
+                         options.text_if("test-data"),
+                         options.integer_if("test-every"),
+                         options.text_if("label-column"),
+                         numbers<float>(options, "data-mean"),
+                         numbers<float>(options, "data-deviation")};
+  for (const float deviation : data.deviation) {
+    if (deviation > 0) continue;
+    throw UsageError("--data-deviation " + options.text("data-deviation") +
+                     ": expected numbers above 0");
+  }
+  return data;
+}
+
 runtime::OutputMode output_mode(const Options& options) {
   if (options.flag("resume")) return runtime::OutputMode::resume;
   return options.flag("overwrite") ? runtime::OutputMode::overwrite : runtime::OutputMode::fresh;
@@ -220,8 +245,8 @@ runtime::RunOptions run_from(const Options& options) {
   require_task(options);
   require_effect(options);
   runtime::RunOptions run;
-  run.data = {options.text("data"), options.text_if("test-data"), options.integer_if("test-every"),
-              options.text_if("label-column")};
+  run.data = data_options(options);
+  run.augmentation = data::augmentation(options.text("augment"));
   run.model = options.text("model");
   describe_batches(options, run);
   run.optimizer = optimizer_of(options);

@@ -10,6 +10,7 @@
 #include "app/learning_options.hpp"
 #include "app/plan_options.hpp"
 #include "collectives/allreduce.hpp"
+#include "data/crop_flip.hpp"
 #include "data/data_source.hpp"
 
 namespace rubato::app {
@@ -43,6 +44,22 @@ std::vector<Option> task_options() {
        .group = group,
        .description = "for csv: the label's column, by name or number from 0; default the last",
        .may_change = true},
+      {.name = "data-mean",
+       .value_name = "M,...",
+       .group = group,
+       .description = "what is subtracted from values in [0, 1], one number for each channel or one"
+                      " for all; default that of the data"},
+      {.name = "data-deviation",
+       .value_name = "S,...",
+       .group = group,
+       .description = "what they are divided by then, in the same form"},
+      {.name = "augment",
+       .kind = OptionKind::choice,
+       .default_value = "none",
+       .group = group,
+       .description = "crop-flip: training images, padded with zeros by 4 pixels, are cropped at"
+                      " random, and every other one is mirrored; anew in each epoch",
+       .choices = data::augmentation_names()},
       {.name = "model",
        .default_value = "mlp:512,512",
        .value_name = "SPEC",

@@ -241,6 +241,18 @@ std::size_t classes_of(const Opened& opened) {
   return std::max(count_classes(opened.train), opened.test ? count_classes(*opened.test) : 0);
 }
 
+// In place of those that the data have; one for each channel, or one for all.
+void replace(std::vector<float>& constants, const std::vector<float>& given,
+             const std::string& option) {
+  if (given.empty()) return;
+  if (given.size() != 1 && given.size() != constants.size()) {
+    throw std::invalid_argument(option + ": found " + std::to_string(given.size()) +
+                                " numbers, expected one, or one for each of the " +
+                                std::to_string(constants.size()) + " channels");
+  }
+  for (std::size_t c = 0; c < constants.size(); ++c) constants[c] = given[c % given.size()];
+}
+
 std::shared_ptr<const Dataset> make_dataset(RawSamples samples, std::size_t classes,
                                             const Standardisation& standardisation) {
   return std::make_shared<InMemoryDataset>(samples.source, samples.shape, classes,
@@ -259,6 +271,8 @@ DataSource open_data(const DataOptions& options) {
   source.name = options.spec;
   source.standardisation =
       opened.usual ? *opened.usual : measure(opened.train, usual_scale(opened.train.values));
+  replace(source.standardisation.mean, options.mean, "data-mean");
+  replace(source.standardisation.deviation, options.deviation, "data-deviation");
   source.train = make_dataset(std::move(opened.train), classes, source.standardisation);
   if (opened.test) {
     source.test = make_dataset(std::move(*opened.test), classes, source.standardisation);

@@ -17,6 +17,10 @@ struct DataOptions {
       {};  // every K-th sample (index mod K = K-1) tests, the others train
   std::optional<std::string> label_column =
       {};  // csv only: name or 0-based number; default the last column
+  // Constants of the standardisation, for values in [0, 1], in place of those that the data have:
+  // one for each channel, or one for all. Empty: as the data have them.
+  std::vector<float> mean = {};
+  std::vector<float> deviation = {};  // > 0
 };
 
 struct DataSource {

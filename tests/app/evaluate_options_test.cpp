@@ -55,6 +55,14 @@ TEST(EvaluateOptions, OptionsComeAboveIt) {
   EXPECT_EQ(other.model, "linear");
 }
 
+TEST(EvaluateOptions, StandardisationIsTheRuns) {
+  const std::string run = configuration({"--data", "cifar10", "--batch-size", "8", "--data-mean",
+                                         "0.5,0.25,0.125", "--data-deviation", "2"});
+  const EvaluationTask found = task({"--data-deviation", "4"}, run);
+  EXPECT_EQ(found.data.mean, (std::vector<float>{0.5F, 0.25F, 0.125F}));
+  EXPECT_EQ(found.data.deviation, std::vector<float>{4});
+}
+
 TEST(EvaluateOptions, WithoutAConfigurationDataAndModelMustBeGiven) {
   const EvaluationTask found = task({"--data", "digits", "--model", "linear"}, "");
   EXPECT_EQ(found.data.spec, "digits");

@@ -66,6 +66,19 @@ TEST(RunFromOptions, TakesWhatSaysWhichSamples) {
   EXPECT_EQ(run.until_progress, 4.5);
 }
 
+TEST(RunFromOptions, TakesWhatBecomesOfTheSamples) {
+  EXPECT_EQ(run_with().augmentation, data::Augmentation::none);
+  EXPECT_TRUE(run_with().data.mean.empty());
+  const auto run = run_with({"--augment", "crop-flip", "--data-mean", "0.4914,0.4822,0.4465",
+                             "--data-deviation", "0.25"});
+  EXPECT_EQ(run.augmentation, data::Augmentation::crop_flip);
+  EXPECT_THAT(run.data.mean, ElementsAre(0.4914F, 0.4822F, 0.4465F));
+  EXPECT_THAT(run.data.deviation, ElementsAre(0.25F));
+  expect_refused({"--data-mean", "1,x"}, "--data-mean: found \"x\", expected a number");
+  expect_refused({"--data-deviation", "nan"}, "--data-deviation: found \"nan\", expected a number");
+  expect_refused({"--data-deviation", "1,0"}, "--data-deviation 1,0: expected numbers above 0");
+}
+
 TEST(RunFromOptions, TakesProgressAndUpdatesTogether) {
   const auto run = run_with({"--updates", "20", "--until-progress", "30"});
   EXPECT_EQ(run.updates, 20U);

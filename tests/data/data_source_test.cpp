@@ -107,6 +107,25 @@ TEST(DataSource, Cifar10IsFoundInItsSubfolder) {
   EXPECT_EQ(source.standardisation.deviation, (std::vector<float>{0.2470F, 0.2435F, 0.2616F}));
 }
 
+TEST(DataSource, ConstantsThatAreGivenTakeThePlaceOfItsOwn) {
+  const TemporaryDirectory directory;
+  write_mnist_like(directory, "there");
+  DataOptions options = spec("mnist:" + (directory.path() / "there").string());
+  options.deviation = {0.25F};
+  const DataSource source = open_data(options);
+  EXPECT_EQ(source.standardisation.mean, std::vector<float>{0.1307F});
+  EXPECT_EQ(sample(*source.train, 0)[1], (51.0F * (1.0F / 255.0F) - 0.1307F) / 0.25F);
+  EXPECT_EQ(sample(*source.test, 0)[1], (255.0F * (1.0F / 255.0F) - 0.1307F) / 0.25F);
+  options.mean = {1, 2};
+  EXPECT_EQ(wrong_option(options),
+            "data-mean: found 2 numbers, expected one, or one for each of the 1 channels");
+  options = spec("synthetic:samples=8,shape=3x1x1,classes=2");
+  options.mean = {1, 2, 3};
+  options.deviation = {2};
+  EXPECT_EQ(open_data(options).standardisation.mean, options.mean);
+  EXPECT_EQ(open_data(options).standardisation.deviation, (std::vector<float>{2, 2, 2}));
+}
+
 TEST(DataSource, CsvWithoutTestSetSplitsOrTakesAnotherSource) {
   const TemporaryDirectory directory;
   const auto train = directory.write("train.csv", "0,0\n2,1\n4,2\n6,0\n");
