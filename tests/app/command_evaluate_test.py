@@ -9,7 +9,7 @@ import unittest
 from rubato_command import CommandTest, json_lines, rubato
 
 RUN = ["train", "--data", "digits", "--model", "mlp:8", "--batch-size", 32, "--epochs", 2,
-       "--checkpoint-every", 22, "--evaluate-every", 704]
+       "--data-deviation", 0.5, "--checkpoint-every", 22, "--evaluate-every", 704]
 DIGITS = pathlib.Path(__file__).resolve().parents[2] / "data" / "digits.csv.gz"
 
 
