@@ -15,7 +15,7 @@ class BadOptions(CommandTest):
     def test_misspelt_names_are_answered_with_the_nearest_one(self):
         for words, arguments in (
                 (['unknown command "plam"', 'did you mean "plan"?'], ["plam"]),
-                (['unknown command "frobnicate" (valid: train, launch, prove, plan,'],
+                (['unknown command "frobnicate" (valid: train, launch, prove, evaluate,'],
                  ["frobnicate"]),
                 (["unknown option --smaples; did you mean --samples?"], ["plan", "--smaples", 3]),
                 (["unknown option --mini; see `rubato plan --help`"], ["plan", "--mini", 3]),
