@@ -8,10 +8,10 @@ namespaces, tests/cluster). AdaScale everywhere, its rate given for a batch of 6
 the progress of --epochs epochs at 64 and share one cosine schedule that counts in it.
 
 A fixed batch gives the same bits wherever it runs, so its accuracies are found once a seed, on one
-host, and only the time of its updates is measured on each network, in turn. The best fixed batch is
-the one with the least mean time over the seeds. An adaptive run depends on times, so it is run on
-each network, and its own updates count. --keep leaves each run's report in DIR, and does not repeat
-those that are there. --quick takes one seed, two fixed batches and a fifth of an epoch.
+host, and only the time of its updates is measured on each network, right before the adaptive run of
+each seed: a machine is not as fast at all hours. The best fixed batch is the one with the least
+mean time over the seeds. An adaptive run depends on times, so it is run on each network, and its
+own updates count. --keep leaves each run's report in DIR, and does not repeat those that are there. --quick takes one seed, two fixed batches and a fifth of an epoch.
 """
 
 import functools
@@ -68,8 +68,13 @@ class Study:
             RANKS, *self.training(seed), "--adaptive", f"max={LARGEST},"
             f"local={LOCAL[0]}:{LOCAL[1]},initial={INITIAL}", launcher=self.networks[network]))
 
-    def seconds_of_updates(self, network, batches):
+    def seconds_of_updates(self, network, batches, seed):
         """Of each batch the median over the rounds of the median update."""
+        found = self.kept(f"updates, {network}, seed {seed}",
+                          lambda: self.measure_updates(network, batches))
+        return {batch: found[str(batch)] for batch in batches}
+
+    def measure_updates(self, network, batches):
         def seconds(batch):
             minibatch = minibatch_of(batch)
             case = Case(MODEL, batch // minibatch // RANKS, RANKS, minibatch)
@@ -110,14 +115,17 @@ def seconds_to(report, target, seconds_of_update=None):
 def compare(study, network, fixed, report):
     """The figures of one network."""
     options = study.options
-    cost = study.seconds_of_updates(network, fixed)
-    times = {batch: [seconds_to(one, options.target, cost[batch]) for one in fixed[batch]]
-             for batch in fixed}
+    costs, runs = [], []
+    for seed in options.seeds:
+        costs.append(study.seconds_of_updates(network, fixed, seed))
+        runs.append(study.adaptive(network, seed))
+    times = {batch: [seconds_to(one, options.target, cost[batch])
+                     for one, cost in zip(fixed[batch], costs)] for batch in fixed}
     for batch, seconds in times.items():
+        cost = statistics.median(cost[batch] for cost in costs)
         report.add(Figure.of_rounds(f"{network}: batch {batch} to {options.target} %", seconds,
-                                    "s", note=f"{1000 * cost[batch]:.1f} ms an update"))
+                                    "s", note=f"{1000 * cost:.1f} ms an update"))
     best = min(times, key=lambda batch: statistics.mean(times[batch]))
-    runs = [study.adaptive(network, seed) for seed in options.seeds]
     adaptive = [seconds_to(one, options.target) for one in runs]
     report.add(Figure.of_rounds(f"{network}: adaptive to {options.target} %", adaptive, "s",
                                 note=", ".join(str(one["evaluations"][-1]["batch_size"])
