@@ -11,7 +11,8 @@ A fixed batch gives the same bits wherever it runs, so its accuracies are found 
 host, and only the time of its updates is measured on each network, right before the adaptive run of
 each seed: a machine is not as fast at all hours. The best fixed batch is the one with the least
 mean time over the seeds. An adaptive run depends on times, so it is run on each network, and its
-own updates count. --keep leaves each run's report in DIR, and does not repeat those that are there. --quick takes one seed, two fixed batches and a fifth of an epoch.
+own updates count. --keep leaves each run's report in DIR, and does not repeat those that are there.
+--quick takes one seed, two fixed batches and a fifth of an epoch.
 """
 
 import functools
