@@ -86,6 +86,12 @@ OptionTable::OptionTable(About about, std::vector<Option> options)
                       .is_recorded = false});
 }
 
+const Option* OptionTable::find(std::string_view name) const {
+  const auto found = std::find_if(options_.begin(), options_.end(),
+                                  [&](const Option& option) { return option.name == name; });
+  return found == options_.end() ? nullptr : &*found;
+}
+
 std::vector<std::string> OptionTable::names() const {
   std::vector<std::string> names;
   for (const auto& option : options_) names.push_back(option.name);

@@ -125,9 +125,9 @@ class OptionTable {
 
   const std::vector<Option>& options() const noexcept { return options_; }
   std::vector<std::string> names() const;
+  const Option* find(std::string_view name) const;  // nothing: there is none of that name
 
  private:
-  const Option* find(std::string_view name) const;
   void take_command_line(const std::vector<std::string>& arguments, Options& options) const;
   void take_config(const std::string& name, const std::string& text, ValueSource source,
                    Options& options) const;

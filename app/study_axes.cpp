@@ -10,13 +10,6 @@
 namespace rubato::app {
 namespace {
 
-OptionKind kind_of(const std::string& name, const OptionTable& train) {
-  const auto& options = train.options();
-  const auto found = std::find_if(options.begin(), options.end(),
-                                  [&](const Option& option) { return option.name == name; });
-  return found == options.end() ? OptionKind::text : found->kind;
-}
-
 // It becomes part of a directory's name and of a list with commas.
 std::string safe(std::string text) {
   const auto is_safe = [](char c) {
@@ -50,7 +43,7 @@ void require_different(const StudyAxis& axis, const std::string& path) {
 
 StudyAxis axis_of(const StudyEntry& list, const OptionTable& train) {
   StudyAxis axis{.name = list.key == "batch-size" ? "batch" : list.key, .values = {}};
-  for (auto& value : values_of(list, kind_of(list.key, train))) {
+  for (auto& value : values_of(list, train.find(list.key)->kind)) {
     axis.values.push_back({.label = label_of(value), .entries = {value}});
   }
   return axis;

@@ -133,7 +133,7 @@ void CellMaker::gather(const std::vector<const AxisValue*>& chosen) {
   }
   const std::vector<StudyEntry> decided = entries_;
   for (const auto& entry : study_.common.entries) {
-    const Condition& condition = option(entry.key).only_with;
+    const Condition& condition = train_.find(entry.key)->only_with;
     const auto rules_out = [&](const StudyEntry& other) {
       const auto& values = condition.values;
       return other.key == condition.option && !values.empty() &&
@@ -142,7 +142,7 @@ void CellMaker::gather(const std::vector<const AxisValue*>& chosen) {
     if (std::none_of(decided.begin(), decided.end(), rules_out)) entries_.push_back(entry);
   }
   if (find("seed") == nullptr) {
-    entries_.push_back({.key = "seed", .value = option("seed").default_value});
+    entries_.push_back({.key = "seed", .value = train_.find("seed")->default_value});
   }
 }
 
@@ -179,12 +179,6 @@ void CellMaker::require_run(const StudyCell& cell) const {
   }
 }
 
-const Option& CellMaker::option(const std::string& name) const {
-  const auto& options = train_.options();
-  return *std::find_if(options.begin(), options.end(),
-                       [&](const Option& one) { return one.name == name; });
-}
-
 const StudyEntry* CellMaker::find(const std::string& key) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const auto& entry) { return entry.key == key; });
@@ -196,7 +190,7 @@ CellMaker::Names CellMaker::names_of_formulas() const {
   if (base_batch_) names["base_batch"] = *base_batch_;
   const auto* entry = find("batch-size");
   if (entry == nullptr) return names;
-  const auto batch = parse_whole<double>(value_of(*entry, option("batch-size"), names));
+  const auto batch = parse_whole<double>(value_of(*entry, *train_.find("batch-size"), names));
   if (!batch || *batch <= 0) return names;  // check_value() says so
   names["batch"] = *batch;
   names["base_batch"] = base_batch_.value_or(*batch);

@@ -61,7 +61,6 @@ class CellMaker {
   void gather(const std::vector<const AxisValue*>& chosen);
   void take_options(StudyCell& cell) const;
   void require_run(const StudyCell& cell) const;
-  const Option& option(const std::string& name) const;
   const StudyEntry* find(const std::string& key) const;
   Names names_of_formulas() const;
   std::string value_of(const StudyEntry& entry, const Option& option, const Names& names) const;

@@ -16,19 +16,12 @@ bool have_the_same_batch(const StudyCell& one, const StudyCell& other) {
 }
 bool are_of_one_study(const StudyCell& /*one*/, const StudyCell& /*other*/) { return true; }
 
-// By its own speed; nothing before its first update, or where its end is not known.
-std::optional<double> seconds_left_of(const RunningCell& running) {
+// To its end, by its own speed; nothing before its first update, or where its end is not known.
+std::optional<double> seconds_from(std::uint64_t update, const RunningCell& running) {
   if (!running.total_updates || running.update <= running.begun_at) return std::nullopt;
   const auto done = static_cast<double>(running.update - running.begun_at);
-  const auto left =
-      static_cast<double>(*running.total_updates) - static_cast<double>(running.update);
+  const auto left = static_cast<double>(*running.total_updates) - static_cast<double>(update);
   return left > 0 ? left * running.seconds / done : 0;
-}
-
-std::optional<double> seconds_of_whole(const RunningCell& running) {
-  if (!running.total_updates || running.update <= running.begun_at) return std::nullopt;
-  const auto done = static_cast<double>(running.update - running.begun_at);
-  return static_cast<double>(*running.total_updates) * running.seconds / done;
 }
 
 }  // namespace
@@ -63,13 +56,13 @@ std::optional<double> predicted_rest(const std::vector<StudyCell>& cells,
 std::optional<double> seconds_left(const RunningCell& running, const std::vector<StudyCell>& cells,
                                    const std::vector<CellCourse>& courses) {
   const auto predicted = predicted_seconds(cells[running.index], cells, courses);
-  auto sum = seconds_left_of(running);
+  auto sum = seconds_from(running.update, running);
   if (!sum) sum = predicted;
   if (!sum) return std::nullopt;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i == running.index || courses[i].is_over()) continue;
     auto seconds = predicted_seconds(cells[i], cells, courses);
-    if (!seconds) seconds = seconds_of_whole(running);
+    if (!seconds) seconds = seconds_from(0, running);
     if (!seconds) return std::nullopt;
     *sum += *seconds;
   }
