@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from rubato_command import TIME_FACTOR, CommandTest, command_line, json_lines
+from rubato_command import TIME_FACTOR, CommandTest, command_line, json_lines, read_terminal
 
 LIMIT = 30 * TIME_FACTOR
 # At batch 64 the wild rate is 1e20.
@@ -138,16 +138,7 @@ class Results(StudyTest):
         ours, theirs = pty.openpty()
         process = self.start(directory.name, 2, stderr=theirs)
         os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            shown += part
-        os.close(ours)
+        shown = read_terminal(ours)
         self.assertEqual(process.wait(LIMIT), 0, shown)
         return shown.decode()
 

@@ -9,7 +9,7 @@ import re
 import subprocess
 import unittest
 
-from rubato_command import CommandTest, command_line
+from rubato_command import CommandTest, command_line, read_terminal
 
 # 5 epochs of growing batches, with ranks that idle and a short minibatch in every update.
 ROWS = [40] * 20 + [100] * 10 + [200] * 4 + [72] * 10 + [300] * 3
@@ -143,16 +143,7 @@ class Progress(TrainTest):
             command_line([*RUN, *arguments], ranks), stdout=subprocess.PIPE, stderr=theirs,
             cwd=self.directory)
         os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not part:
-                break
-            shown += part
-        os.close(ours)
+        shown = read_terminal(ours)
         output = process.stdout.read().decode()
         process.stdout.close()
         self.assertEqual(process.wait(timeout=60), 0)

@@ -45,6 +45,21 @@ def rubato(*arguments, ranks=None, directory=None, **process):
     return Result(done.returncode, done.stdout, done.stderr, time.monotonic() - begin)
 
 
+def read_terminal(descriptor):
+    """All that comes until the other end is closed; closes this one."""
+    shown = b""
+    while True:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(descriptor)
+    return shown
+
+
 def json_lines(path):
     """Those that are whole: another process may be writing."""
     text = path.read_text() if path.exists() else ""

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "refusal.hpp"
 #include "trajectory.hpp"
 
 namespace rubato::optim {
@@ -83,19 +84,15 @@ TEST(Adadelta, KeepsItsAveragesWithTheCaller) {
 }
 
 TEST(Adadelta, RefusesWhatIsOutsideItsRange) {
-  const auto expect_refusal = [](OptimizerOptions options, const char* message) {
-    EXPECT_THAT([&] { Adadelta<float> adadelta(options); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr(message)));
-  };
   OptimizerOptions options;
   options.rho = 1;
-  expect_refusal(options, "rho is 1; expected a number from 0 to below 1");
+  expect_refusal<Adadelta<float>>(options, "rho is 1; expected a number from 0 to below 1");
   options = {};
   options.epsilon = 0;
-  expect_refusal(options, "epsilon is 0; expected a finite number above 0");
+  expect_refusal<Adadelta<float>>(options, "epsilon is 0; expected a finite number above 0");
   options = {};
   options.weight_decay = -1;
-  expect_refusal(options, "weight decay is -1");
+  expect_refusal<Adadelta<float>>(options, "weight decay is -1");
 }
 
 }  // namespace

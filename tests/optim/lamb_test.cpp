@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "refusal.hpp"
 #include "trajectory.hpp"
 
 namespace rubato::optim {
@@ -126,22 +127,18 @@ TEST(Lamb, NamesItsStateAndRefusesAnothers) {
 }
 
 TEST(Lamb, RefusesOptionsOutsideTheirRange) {
-  const auto expect_refusal = [](OptimizerOptions options, const char* message) {
-    EXPECT_THAT([&] { Lamb<float> lamb(options); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr(message)));
-  };
   OptimizerOptions options;
   options.beta1 = 1;
-  expect_refusal(options, "beta1 is 1; expected a number from 0 to below 1");
+  expect_refusal<Lamb<float>>(options, "beta1 is 1; expected a number from 0 to below 1");
   options = {};
   options.beta2 = -1;
-  expect_refusal(options, "beta2 is -1");
+  expect_refusal<Lamb<float>>(options, "beta2 is -1");
   options = {};
   options.weight_decay = -0.5;
-  expect_refusal(options, "weight decay is -0.5");
+  expect_refusal<Lamb<float>>(options, "weight decay is -0.5");
   options = {};
   options.epsilon = 0;
-  expect_refusal(options, "epsilon is 0; expected a finite number above 0");
+  expect_refusal<Lamb<float>>(options, "epsilon is 0; expected a finite number above 0");
 }
 
 }  // namespace

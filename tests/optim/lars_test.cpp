@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "refusal.hpp"
 #include "trajectory.hpp"
 
 namespace rubato::optim {
@@ -166,22 +167,18 @@ TEST(Lars, NamesItsState) {
 }
 
 TEST(Lars, RefusesOptionsOutsideTheirRange) {
-  const auto expect_refusal = [](OptimizerOptions options, const char* message) {
-    EXPECT_THAT([&] { Lars<float> lars(options); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr(message)));
-  };
   OptimizerOptions options;
   options.trust = 0;
-  expect_refusal(options, "trust is 0; expected a finite number above 0");
+  expect_refusal<Lars<float>>(options, "trust is 0; expected a finite number above 0");
   options = {};
   options.momentum = 1;
-  expect_refusal(options, "momentum is 1; expected a number from 0 to below 1");
+  expect_refusal<Lars<float>>(options, "momentum is 1; expected a number from 0 to below 1");
   options = {};
   options.weight_decay = -0.5;
-  expect_refusal(options, "weight decay is -0.5; expected a finite number, 0 or more");
+  expect_refusal<Lars<float>>(options, "weight decay is -0.5; expected a finite number, 0 or more");
   options = {};
   options.epsilon = std::numeric_limits<double>::infinity();
-  expect_refusal(options, "epsilon is inf; expected a finite number, 0 or more");
+  expect_refusal<Lars<float>>(options, "epsilon is inf; expected a finite number, 0 or more");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "refusal.hpp"
 #include "trajectory.hpp"
 
 namespace rubato::optim {
@@ -153,24 +154,22 @@ TEST(Sgd, NamesItsState) {
 }
 
 TEST(Sgd, RefusesOptionsOutsideTheirRange) {
-  const auto expect_refusal = [](OptimizerOptions options, const char* message) {
-    EXPECT_THAT([&] { Sgd<float> sgd(options); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr(message)));
-  };
   OptimizerOptions options;
   options.momentum = 1;
-  expect_refusal(options, "momentum is 1; expected a number from 0 to below 1");
+  expect_refusal<Sgd<float>>(options, "momentum is 1; expected a number from 0 to below 1");
   options.momentum = std::numeric_limits<double>::quiet_NaN();
-  expect_refusal(options, "momentum is nan");
+  expect_refusal<Sgd<float>>(options, "momentum is nan");
   options = {};
   options.weight_decay = -0.5;
-  expect_refusal(options, "weight decay is -0.5; expected a finite number, 0 or more");
+  expect_refusal<Sgd<float>>(options, "weight decay is -0.5; expected a finite number, 0 or more");
   options = {};
   options.nesterov = true;
-  expect_refusal(options, "nesterov needs a momentum above 0 and the momentum form torch");
+  expect_refusal<Sgd<float>>(options,
+                             "nesterov needs a momentum above 0 and the momentum form torch");
   options.momentum = 0.9;
   options.form = MomentumForm::v;
-  expect_refusal(options, "nesterov needs a momentum above 0 and the momentum form torch");
+  expect_refusal<Sgd<float>>(options,
+                             "nesterov needs a momentum above 0 and the momentum form torch");
 }
 
 }  // namespace
