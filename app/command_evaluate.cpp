@@ -16,6 +16,7 @@
 #include "app/evaluation_report.hpp"
 #include "app/failure.hpp"
 #include "app/options.hpp"
+#include "app/study_search.hpp"
 #include "collectives/agreement.hpp"
 #include "collectives/session.hpp"
 #include "data/errors.hpp"
@@ -36,6 +37,15 @@ struct EvaluatedRun {
 };
 
 void warn(const std::string& sentence) { std::cerr << "rubato: warning: " << sentence << '\n'; }
+
+// A file, the directory of a run, or that of a study with the cell that is meant.
+std::filesystem::path path_of_run(const Options& options) {
+  const std::filesystem::path path = options.positionals().front();
+  if (options.has_value("where")) return find_cell(path, options.text("where"));
+  if (!std::filesystem::exists(path / "study.ini")) return path;
+  throw UsageError(path.string() +
+                   " is a study: say which cell, with --where batch=1024,seed=1 (for example)");
+}
 
 EvaluatedRun read_run(const std::filesystem::path& path) {
   EvaluatedRun run{read_newest(path), {}};
@@ -110,7 +120,7 @@ int evaluate_on(const collectives::Communicator& world, const OptionTable& table
       world,
       [&] {
         options = table.parse(argc, argv);
-        if (world.rank() == 0) run = read_run(options.positionals().front());
+        if (world.rank() == 0) run = read_run(path_of_run(options));
       },
       explain);
   const std::string configuration =

@@ -79,7 +79,13 @@ void require_known(const EvaluationTask& task) {
 }  // namespace
 
 OptionTable evaluate_table() {
-  std::vector<Option> options = task_options();
+  std::vector<Option> options{
+      {.name = "where",
+       .value_name = "NAME=VALUE,...",
+       .group = "Of a study",
+       .description = "the cell of the study DIR that is so; the names are those of its grid, and"
+                      " options of train"}};
+  for (Option& option : task_options()) options.push_back(std::move(option));
   for (Option& option : execution_options()) options.push_back(std::move(option));
   options.push_back({.name = "format",
                      .kind = OptionKind::choice,
@@ -90,6 +96,7 @@ OptionTable evaluate_table() {
   return {{.command = "evaluate",
            .summary = "accuracy and loss of a checkpoint on its test set, for each class too.",
            .example = "rubato evaluate runs/first\n"
+                      "  rubato evaluate runs/study --where batch=1024,optimizer=lars,seed=1\n"
                       "  mpirun -q -n 4 rubato evaluate runs/first/checkpoints/ckpt-500.h5",
            .notes = "Of a directory the newest good checkpoint, and the evaluations that the run"
                     " has made so far\n(DIR/metrics.jsonl). The output is the same for every number"

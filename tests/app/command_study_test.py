@@ -75,6 +75,7 @@ class Results(StudyTest):
         result = self.succeed("study", "straight.ini", "--ranks", 1)
         self.check_output(result)
         self.check_results(straight)
+        self.check_search(straight)
         killed = self.write_study("killed")
         self.interrupt(killed, CELLS[0], 2, signal.SIGKILL, -signal.SIGKILL, "")
         self.interrupt(killed, CELLS[2], 1, signal.SIGTERM, 75,
@@ -115,6 +116,13 @@ class Results(StudyTest):
         self.assertEqual(float(row["best_accuracy"]), max(accuracies))
         self.assertEqual(float(row["last_accuracy"]), accuracies[-1])
         self.succeed("checkpoint", "verify", cell)
+
+    def check_search(self, study):
+        """rubato evaluate finds a cell by what it is; the study alone says too little."""
+        found = self.succeed("evaluate", study, "--where", "batch=64,lr=0.1", "--format", "json")
+        self.assertIn(f"cells/{CELLS[2]}/checkpoints/", found.json()["file"])
+        self.refuse(64, ["straight is a study: say which cell, with --where batch=1024,seed=1"],
+                    "evaluate", "straight")
 
     def interrupt(self, directory, cell, ranks, number, code, message):
         process = self.start(directory.name, ranks, stderr=subprocess.PIPE)
