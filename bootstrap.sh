@@ -65,9 +65,11 @@ readonly build_packages=(
   zlib1g-dev nlohmann-json3-dev       # data sets, machine-readable output
   librandom123-dev                    # counter-based random numbers
   libboost-program-options-dev        # command line
+  libprotobuf-dev protobuf-compiler   # event files for TensorBoard
 )
 readonly test_packages=(
   libgtest-dev libgmock-dev python3
+  python3-protobuf                    # reads event files back
   iproute2 strace                     # several hosts on one machine; faults in system calls
 )
 readonly check_packages=(clang clang-format libclang-rt-14-dev llvm)

@@ -64,6 +64,7 @@ void require_effect(const Options& options) {
   for (const char* name : {"overwrite", "resume", "allow-other-kernels"}) {
     if (options.flag(name)) refuse(name);
   }
+  if (options.flag("tensorboard") && options.is_given("tensorboard")) refuse("tensorboard");
   for (const char* name : {"stop-after-update", "max-seconds"}) {
     if (options.is_given(name)) refuse(name);
   }
@@ -204,6 +205,7 @@ void describe_execution(const Options& options, runtime::RunOptions& run) {
   run.evaluate_every = options.integer_if("evaluate-every");
   if (const auto output = options.text_if("out")) run.output = *output;
   if (const auto file = options.text_if("timeline")) run.timeline = *file;
+  run.writes_tensorboard = options.flag("tensorboard");
   run.output_mode = output_mode(options);
   run.accepts_other_kernels = options.flag("allow-other-kernels");
   run.skips_nonfinite = options.text("on-nonfinite") == "skip";

@@ -11,6 +11,7 @@ find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(nlohmann_json 3.11 REQUIRED)
+find_package(Protobuf 3.12 REQUIRED)
 
 find_path(Random123_INCLUDE_DIR Random123/philox.h)  # headers alone, without a CMake package
 mark_as_advanced(Random123_INCLUDE_DIR)

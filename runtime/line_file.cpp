@@ -30,11 +30,13 @@ void flush_directory_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-LineFile::LineFile(std::filesystem::path file, std::uint64_t kept_bytes, std::size_t memory_bytes)
+LineFile::LineFile(std::filesystem::path file, std::uint64_t kept_bytes, std::size_t memory_bytes,
+                   std::string pieces)
     : path_(std::move(file)),
       descriptor_(
           ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)),
-      memory_bytes_(memory_bytes) {
+      memory_bytes_(memory_bytes),
+      pieces_(std::move(pieces)) {
   if (descriptor_ < 0) {
     throw OutputError("cannot create " + path_.string() + ": " + text_of(errno));
   }
@@ -55,9 +57,13 @@ LineFile::~LineFile() { ::close(descriptor_); }
 
 void LineFile::append(std::string line) {
   line += '\n';
+  append_bytes(std::move(line));
+}
+
+void LineFile::append_bytes(std::string record) {
   const std::scoped_lock lock(mutex_);
-  kept_bytes_ += line.size();
-  kept_.push_back(std::move(line));
+  kept_bytes_ += record.size();
+  kept_.push_back(std::move(record));
   write_kept();
   drop_oldest();
 }
@@ -70,7 +76,7 @@ void LineFile::sync() {
   if (::fdatasync(descriptor_) == 0) return;  // slow: the lock is free for append() meanwhile
   const std::scoped_lock lock(mutex_);
   error_ = errno;
-  note_failure("flush", "its last lines may be lost if the host fails");
+  note_failure("flush", "its last " + pieces_ + " may be lost if the host fails");
 }
 
 std::optional<std::string> LineFile::take_failure() {
@@ -89,7 +95,7 @@ void LineFile::finish() {
   if (missing == 0 && error_ == 0) return;
   const std::string cause = error_ != 0 ? text_of(error_) : "the disk was full for too long";
   throw WriteError("cannot write " + path_.string() + ": " + cause + "; " +
-                   std::to_string(missing) + " lines are missing in it");
+                   std::to_string(missing) + " " + pieces_ + " are missing in it");
 }
 
 void LineFile::write_kept() {
@@ -100,7 +106,7 @@ void LineFile::write_kept() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       error_ = errno;
-      note_failure("write", "its lines are kept in memory until there is room");
+      note_failure("write", "its " + pieces_ + " are kept in memory until there is room");
       return;
     }
     written_bytes_ += static_cast<std::size_t>(count);

@@ -11,6 +11,7 @@
 #include "runtime/metrics_history.hpp"
 #include "runtime/state_file.hpp"
 #include "runtime/temporary_file.hpp"
+#include "runtime/tensorboard_file.hpp"
 
 namespace rubato::runtime {
 
@@ -99,6 +100,7 @@ void RunDirectory::begin_anew() {
     keep_updates_without_checkpoints();
     for (const char* name : {"metrics.jsonl", "trace.csv", "decisions.csv", "state.json"})
       fs::remove(path_ / name);
+    remove_event_files(path_ / "tensorboard");
     fs::create_directory(path_ / "checkpoints");
   } catch (const fs::filesystem_error& error) {
     throw OutputError("cannot write in " + path_.string() + ": " + error.code().message());

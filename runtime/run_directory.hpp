@@ -8,6 +8,7 @@
 //   state.json      where the run stands
 //   metrics.jsonl   what happened, a line each
 //   checkpoints/    ckpt-<update>.h5 and their checksums
+//   tensorboard/    event files, where they are wished for
 #pragma once
 
 #include <filesystem>

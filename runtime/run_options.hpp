@@ -76,6 +76,7 @@ struct RunOptions {
   bool skips_nonfinite = false;  // leave updates out whose loss or gradient is not finite
   std::optional<std::filesystem::path> output;  // nothing is written without it
   OutputMode output_mode = OutputMode::fresh;
+  bool writes_tensorboard = false;                // besides metrics.jsonl
   bool accepts_other_kernels = false;             // when it goes on from a checkpoint
   std::optional<std::uint64_t> checkpoint_every;  // updates; default: checkpoint_seconds
   std::size_t kept_checkpoints = 3;               // besides that of update 0

@@ -57,9 +57,11 @@ RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::ve
   }
   open_decisions();
   logs_.push_back(metrics_.get());
+  open_tensorboard();
   writer_.emplace(store, [this] {
     metrics_->sync();
     if (decisions_) decisions_->sync();
+    if (tensorboard_) tensorboard_->sync();
   });
 }
 
@@ -67,6 +69,13 @@ void RunOutput::open_decisions() {
   if (record_.decisions.empty()) return;
   decisions_ =
       std::make_unique<DecisionsFile>(directory_->path() / "decisions.csv", record_.decisions);
+}
+
+void RunOutput::open_tensorboard() {
+  if (!options_.writes_tensorboard) return;
+  tensorboard_ =
+      std::make_unique<TensorboardFile>(directory_->path() / "tensorboard", facts_.first_update);
+  logs_.push_back(tensorboard_.get());
 }
 
 void RunOutput::begin(const data::Cursor& cursor) {
@@ -78,9 +87,8 @@ void RunOutput::begin(const data::Cursor& cursor) {
 void RunOutput::update(const StepReport& report) {
   tell([&](RunLog& log) { log.update(report); });
   if (directory_ == nullptr) return;
-  if (const auto failure = metrics_->take_failure()) {
-    tell([&](RunLog& log) { log.warning(*failure); });
-  }
+  warn_of(metrics_->take_failure());
+  if (tensorboard_) warn_of(tensorboard_->take_failure());
   report_writes();
   if (seconds_since(last_touch_) < seconds_between_touches) return;
   directory_->touch();
@@ -91,9 +99,12 @@ void RunOutput::decision(const DecisionReport& report) {
   tell([&](RunLog& log) { log.decision(report); });
   if (!decisions_) return;
   if (report.changes) decisions_->append(line_of(report.decision));
-  if (const auto failure = decisions_->take_failure()) {
-    tell([&](RunLog& log) { log.warning(*failure); });
-  }
+  warn_of(decisions_->take_failure());
+}
+
+void RunOutput::warn_of(const std::optional<std::string>& failure) {
+  if (!failure) return;
+  tell([&](RunLog& log) { log.warning(*failure); });
 }
 
 void RunOutput::evaluation(const EvaluationReport& report) {

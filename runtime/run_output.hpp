@@ -21,6 +21,7 @@
 #include "runtime/run_options.hpp"
 #include "runtime/state_file.hpp"
 #include "runtime/state_transfer.hpp"
+#include "runtime/tensorboard_file.hpp"
 
 namespace rubato::runtime {
 
@@ -62,6 +63,8 @@ class RunOutput {
   using Clock = std::chrono::steady_clock;
   void tell(const std::function<void(RunLog&)>& what);
   void open_decisions();
+  void open_tensorboard();
+  void warn_of(const std::optional<std::string>& failure);
   void report_writes();
   void write_state(RunState state, const data::Cursor& cursor, const std::string& reason,
                    std::optional<int> exit_code) const;
@@ -73,7 +76,8 @@ class RunOutput {
   Record record_;
   std::string started_;
   std::unique_ptr<MetricsFile> metrics_;
-  std::unique_ptr<DecisionsFile> decisions_;  // of an adaptive run
+  std::unique_ptr<DecisionsFile> decisions_;      // of an adaptive run
+  std::unique_ptr<TensorboardFile> tensorboard_;  // if it is wished for
   std::optional<CheckpointWriter> writer_;
   std::optional<std::uint64_t> last_submitted_;
   std::optional<std::uint64_t> last_reported_;

@@ -27,7 +27,9 @@ CONFINED_HEADERS = {
     r"zlib\.h": ("data/",),
     r"(unsupported/)?Eigen/.*": ("nn/",),
     r"oneapi/.*|dnnl.*": ("nn/",),
-    r"boost/.*": ("app/",),
+    r"boost/(?!crc\.hpp).*": ("app/",),
+    r"boost/crc\.hpp": ("runtime/record_frame",),
+    r"google/protobuf/.*|.*\.pb\.h": ("runtime/tensorboard",),
 }
 
 MPI_NAME = re.compile(r"\bMPI_\w+")

@@ -88,6 +88,9 @@ class Layering(Tree):
             ("optim/sgd.cpp", "Eigen/Dense"),
             ("runtime/trainer.cpp", "oneapi/dnnl/dnnl.hpp"),
             ("runtime/trainer.cpp", "boost/program_options.hpp"),
+            ("app/options.cpp", "boost/crc.hpp"),
+            ("runtime/metrics_file.cpp", "google/protobuf/message_lite.h"),
+            ("runtime/metrics_file.cpp", "runtime/tensorboard_event.pb.h"),
         ):
             with self.subTest(header=header):
                 (self.root / name).unlink(missing_ok=True)

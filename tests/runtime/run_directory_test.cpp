@@ -70,9 +70,12 @@ TEST_F(RunDirectoryTest, RecordsOptionsAndTraceAndIsEmptiedForARunFromTheBeginni
   std::ifstream rows(path / "trace.csv");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(rows), {}), "update,batchsize\n0,8\n5,16\n");
   std::ofstream(path / "decisions.csv") << "update,batchsize\n";
+  fs::create_directory(path / "tensorboard");
+  std::ofstream(path / "tensorboard" / "events.out.tfevents.1.host") << "x";
   RunDirectory again(path, OutputMode::overwrite);
   again.begin_anew();
   EXPECT_FALSE(fs::exists(path / "decisions.csv"));
+  EXPECT_FALSE(fs::exists(path / "tensorboard"));
   again.record("seed = 2\n", data::BatchTrace::constant(8));
   EXPECT_FALSE(fs::exists(path / "trace.csv"));
 }

@@ -122,5 +122,26 @@ TEST_F(RunOutputTest, DecisionsThatTheDiskRefusesAreAWarningUntilTheEnd) {
   EXPECT_THROW(output.end({}, {}), WriteError);
 }
 
+TEST_F(RunOutputTest, TensorboardsRecordsThatTheDiskRefusesAreAWarningUntilTheEnd) {
+  if (world.rank() != 0) return;
+  RunOptions options;
+  options.writes_tensorboard = true;
+  RunDirectory run(directory / "run", OutputMode::fresh);
+  AfterUpdate log([](std::uint64_t) {});
+  RunOutput output(options, &run, {&log}, RunFacts(), {}, data::BatchTrace::constant(8));
+  {
+    const testing::SmallDisk full(90);  // holds what the events begin with
+    for (int update = 0; update < 3; ++update) output.update({});
+    ASSERT_EQ(log.warnings.size(), 2U);  // of the metrics too; once per outage
+    EXPECT_THAT(log.warnings[0], HasSubstr("metrics.jsonl"));
+    EXPECT_THAT(log.warnings[1], HasSubstr("tensorboard/events.out.tfevents."));
+    EXPECT_THROW(output.end({}, {}), WriteError);
+  }
+  EXPECT_NO_THROW(output.end({}, {}));
+  for (const auto& file : fs::directory_iterator(directory / "run" / "tensorboard")) {
+    EXPECT_GT(fs::file_size(file), 3 * 200U);
+  }
+}
+
 }  // namespace
 }  // namespace rubato::runtime
