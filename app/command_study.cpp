@@ -5,6 +5,7 @@
 //   OUT/cells/CELL/            a run, as rubato train makes it
 //   OUT/cells/CELL.log         what it printed
 //   OUT/results.{md,csv,json}  of the cells that are over, written anew after each
+//   OUT/report.html            the same with plots
 #include <poll.h>
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <iostream>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -32,6 +32,7 @@
 #include "app/run_progress.hpp"
 #include "app/stop_signals.hpp"
 #include "app/study_file.hpp"
+#include "app/study_files.hpp"
 #include "app/study_grid.hpp"
 #include "app/study_listing.hpp"
 #include "app/study_markdown.hpp"
@@ -39,7 +40,6 @@
 #include "app/study_progress.hpp"
 #include "app/study_results.hpp"
 #include "app/train_options.hpp"
-#include "runtime/committed_file.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/run_lock.hpp"
 
@@ -60,10 +60,6 @@ constexpr int most_refusals = 3;  // of a directory that is in use
 std::string text_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void commit_text(const fs::path& file, const std::string& text) {
-  runtime::commit_file(file, std::as_bytes(std::span(text)));
 }
 
 void make_directory(const fs::path& directory) {
@@ -92,18 +88,16 @@ class Study {
   int run(StopSignals& signals) {
     make_directory(directory_ / "cells");
     const runtime::RunLock lock(directory_);
-    commit_text(directory_ / "study.ini", text_of(plan_.file));
+    files_.write_study(text_of(plan_.file));
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       if (is_settled(index)) continue;
       if (const int code = run_cell(index, signals); code != exit_done) return code;
       line_.clear();
       tell_cell(index);
-      write_results();
+      files_.write(results());
     }
-    write_results();
-    std::cout << '\n'
-              << results_as_markdown(results()) << '\n'
-              << "results: " << (directory_ / "results.md").string() << ", .csv, .json\n";
+    files_.write(results());
+    tell_results();
     return exit_done;
   }
 
@@ -225,11 +219,14 @@ class Study {
 
   StudyResults results() const { return results_of(file_.name, cells_, courses_); }
 
-  void write_results() const {
-    const auto found = results();
-    commit_text(directory_ / "results.md", results_as_markdown(found));
-    commit_text(directory_ / "results.csv", results_as_csv(found));
-    commit_text(directory_ / "results.json", results_as_json(found));
+  void tell_results() const {
+    std::cout << '\n'
+              << results_as_markdown(results()) << '\n'
+              << "results: " << (directory_ / "results.md").string() << ", .csv, .json\n";
+    const std::string& trouble = files_.why_no_report();
+    if (trouble.empty()) std::cout << "report: " << (directory_ / "report.html").string() << '\n';
+    std::cout.flush();
+    if (!trouble.empty()) std::cerr << "rubato: warning: no report.html: " << trouble << '\n';
   }
 
   void tell_cell(std::size_t index) const {
@@ -273,6 +270,7 @@ class Study {
   StudyFile file_;
   std::vector<StudyCell> cells_;
   fs::path directory_;
+  StudyFiles files_{directory_};
   std::vector<CellCourse> courses_;  // of the cells
   bool is_watched_ = is_watched();
   TerminalLine line_;

@@ -11,6 +11,7 @@ int launch(int argc, char** argv);
 int prove(int argc, char** argv);
 int evaluate(int argc, char** argv);
 int study(int argc, char** argv);
+int report(int argc, char** argv);
 int plan(int argc, char** argv);
 int trace(int argc, char** argv);
 int checkpoint(int argc, char** argv);

@@ -1,22 +1,21 @@
-// A run has thousands of updates to an evaluation: lines are told apart by how they begin, as
-// MetricsFile writes them, and only evaluations are parsed.
+// See evaluation_history.hpp.
 #include "app/evaluation_history.hpp"
 
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "app/metrics_lines.hpp"
 #include "data/errors.hpp"
 
 namespace rubato::app {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // What is not finite is written as null.
-std::optional<double> number_of(const json& line, const char* name) {
+std::optional<double> number_of(const Json& line, const char* name) {
   const auto found = line.find(name);
   if (found == line.end()) return std::nullopt;
   if (found->is_null()) return std::numeric_limits<double>::quiet_NaN();
@@ -24,9 +23,8 @@ std::optional<double> number_of(const json& line, const char* name) {
   return found->get<double>();
 }
 
-std::optional<PastEvaluation> evaluation_of(const std::string& text) {
-  const json line = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!line.is_object()) return std::nullopt;
+std::optional<PastEvaluation> evaluation_of(const Json& line) {
+  if (line.is_null()) return std::nullopt;
   const auto update = line.find("update");
   const auto epoch = number_of(line, "epoch");
   const auto loss = number_of(line, "loss");
@@ -40,17 +38,15 @@ std::optional<PastEvaluation> evaluation_of(const std::string& text) {
 }  // namespace
 
 std::vector<PastEvaluation> evaluation_history(const std::filesystem::path& metrics) {
-  std::ifstream in(metrics, std::ios::binary);
-  if (!in) throw data::MissingFileError("cannot open " + metrics.string());
+  MetricsLines lines(metrics);
+  if (!lines.is_open()) throw data::MissingFileError("cannot open " + metrics.string());
   std::vector<PastEvaluation> history;
-  std::uint64_t number = 0;
-  for (std::string line; std::getline(in, line) && !in.eof();) {
-    ++number;
-    if (!line.starts_with(R"({"type":"eval")")) continue;
-    const auto evaluation = evaluation_of(line);
+  while (lines.next()) {
+    if (!lines.is_of("eval")) continue;
+    const auto evaluation = evaluation_of(lines.object());
     if (!evaluation) {
-      throw data::ContentError(metrics.string() + ":" + std::to_string(number) + ": found \"" +
-                               line.substr(0, 60) +
+      throw data::ContentError(metrics.string() + ":" + std::to_string(lines.number()) +
+                               ": found \"" + lines.text().substr(0, 60) +
                                "\", expected update, epoch, loss and accuracy of an evaluation");
     }
     history.push_back(*evaluation);

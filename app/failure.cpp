@@ -4,6 +4,8 @@
 #include <boost/program_options/errors.hpp>
 #include <utility>
 
+#include "app/gnuplot.hpp"
+
 namespace rubato::app {
 
 collectives::Failure explain(std::exception_ptr exception) {
@@ -11,6 +13,8 @@ collectives::Failure explain(std::exception_ptr exception) {
     std::rethrow_exception(exception);
   } catch (const boost::program_options::error& error) {
     return {exit_usage, error.what()};
+  } catch (const GnuplotError& error) {
+    return {exit_system, error.what()};
   } catch (...) {
     return runtime::explain(std::move(exception));
   }

@@ -32,6 +32,7 @@ constexpr std::array commands{
     Command{"prove", app::prove, "kill a training again and again: its result stays the same"},
     Command{"evaluate", app::evaluate, "accuracy and loss of a checkpoint, for each class too"},
     Command{"study", app::study, "train every cell of a grid, and draw the table"},
+    Command{"report", app::report, "draw runs and studies, as one HTML file that opens offline"},
     Command{"plan", app::plan, "show which minibatches every rank would run, without running"},
     Command{"trace", app::trace, "show, check or make a batch-size trace"},
     Command{"checkpoint", app::checkpoint, "look into checkpoints"},

@@ -5,6 +5,7 @@
 #include <boost/program_options/errors.hpp>
 #include <stdexcept>
 
+#include "app/gnuplot.hpp"
 #include "data/errors.hpp"
 
 namespace rubato::app {
@@ -19,6 +20,11 @@ TEST(Explain, AWrongWordIsAWrongUse) {
   EXPECT_EQ(explained(UsageError("an option")).exit_code, 64);
   EXPECT_EQ(explained(boost::program_options::error("a word")).exit_code, 64);
   EXPECT_EQ(explained(boost::program_options::error("a word")).message, "a word");
+}
+
+TEST(Explain, AProgramThatIsMissingIsTheSystems) {
+  EXPECT_EQ(explained(GnuplotError("no gnuplot")).exit_code, 71);
+  EXPECT_EQ(explained(GnuplotError("no gnuplot")).message, "no gnuplot");
 }
 
 TEST(Explain, ForAllElseTheLibraryKnows) {

@@ -1,0 +1,31 @@
+#include "app/axis_ticks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rubato::app {
+namespace {
+
+using testing::DoubleNear;
+using testing::Pointwise;
+
+TEST(AxisTicks, AreAboutFourRoundNumbers) {
+  EXPECT_DOUBLE_EQ(tick_distance(0, 4), 1);
+  EXPECT_DOUBLE_EQ(tick_distance(45, 98), 10);
+  EXPECT_DOUBLE_EQ(tick_distance(0, 8.1), 2);
+  EXPECT_DOUBLE_EQ(tick_distance(0, 0.02), 0.005);
+  EXPECT_DOUBLE_EQ(tick_distance(0, 34000), 10000);
+  EXPECT_DOUBLE_EQ(tick_distance(3, 3), 1) << "of nothing";
+}
+
+TEST(AxisTicks, AlongALogarithmicAxisAreFewerThanTheDecadesAllow) {
+  const auto near = Pointwise(testing::DoubleEq(), std::vector<double>{1, 2, 5, 10, 20, 50});
+  EXPECT_THAT(logarithmic_ticks(1.5, 9), near);
+  EXPECT_EQ(logarithmic_ticks(2, 4).size(), 18U) << "less than half a decade";
+  EXPECT_THAT(logarithmic_ticks(0.01, 100),
+              Pointwise(DoubleNear(1e-12), std::vector<double>{0.01, 0.1, 1, 10, 100}));
+  EXPECT_LE(logarithmic_ticks(1e-20, 1e20).size(), 9U);
+}
+
+}  // namespace
+}  // namespace rubato::app
