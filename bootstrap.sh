@@ -71,6 +71,7 @@ readonly test_packages=(
   libgtest-dev libgmock-dev python3
   python3-protobuf                    # reads event files back
   iproute2 strace                     # several hosts on one machine; faults in system calls
+  gnuplot-nox                         # the plots of reports; an optional dependency of the command
 )
 readonly check_packages=(clang clang-format libclang-rt-14-dev llvm)
 readonly bench_packages=(libbenchmark-dev python3)

@@ -120,7 +120,7 @@ void write_form(std::ostream& script, FigureForm form) {
          << "set encoding utf8\n"
             "set border 3 linecolor rgb '#777777' linewidth 0.8\n"
             "set grid ytics linecolor rgb '#E2E2E2' linewidth 0.7 dashtype solid\n"
-         << (is_panel ? "set lmargin 8\nset rmargin 1.5\nset tmargin 0.6\nunset key\n"
+         << (is_panel ? "set lmargin 10\nset rmargin 1.5\nset tmargin 0.6\nunset key\n"
                       : "set key outside right top Left reverse samplen 3 spacing 1.2\n");
 }
 

@@ -92,7 +92,8 @@ class Results(StudyTest):
         lines = result.output.splitlines()
         for number, cell in enumerate(CELLS):
             self.assertRegex(lines[number], rf"\Acell {number + 1}/4  {cell}  [^\n]* s\Z")
-        self.assertEqual(lines[-1], "results: straight/results.md, .csv, .json")
+        self.assertEqual(lines[-2:], ["results: straight/results.md, .csv, .json",
+                                      "report: straight/report.html"])
 
     def check_results(self, directory):
         rows, document, page = without_times(directory)

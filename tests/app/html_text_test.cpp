@@ -14,9 +14,9 @@ TEST(HtmlText, DoesNothingInAPage) {
 }
 
 TEST(HtmlText, IsInOneLineUnlessItsLinesAreKept) {
-  const std::string text("a\nb\tc\x1B[1md\0e\x7F", 11);
-  EXPECT_EQ(html(text), "a b c [1md e");
-  EXPECT_EQ(html(text, /*keeps_lines=*/true), "a\nb\tc [1md e");
+  const std::string text("a\nb\tc\x1B[1md\0e\x7F", 13);
+  EXPECT_EQ(html(text), "a b c [1md e ");
+  EXPECT_EQ(html(text, /*keeps_lines=*/true), "a\nb\tc [1md e ");
 }
 
 TEST(HtmlText, IsUtf8WhateverItWas) {

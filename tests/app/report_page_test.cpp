@@ -46,7 +46,8 @@ TEST_F(Page, OfAStudyHasItsResults) {
   EXPECT_THAT(page, HasSubstr("<tr class=\"emphasised\"><td>32</td>"));
   EXPECT_THAT(page, HasSubstr("<td>(nan)</td>"));
   EXPECT_THAT(page, HasSubstr("batch 64 (diverged)"));
-  EXPECT_THAT(page, HasSubstr("Constant along every run: batch size, learning rate, gain."));
+  EXPECT_THAT(
+      page, HasSubstr("Constant along every run: training loss, batch size, learning rate, gain."));
   EXPECT_THAT(page, HasSubstr("<pre>[study]\nname = a &lt;b&gt;\n</pre>"));
   EXPECT_THAT(page, HasSubstr("<dt>build type</dt><dd>Release</dd>"));
   EXPECT_THAT(page, HasSubstr("id='f1-a'"));
