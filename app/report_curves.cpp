@@ -206,7 +206,7 @@ void add_course(const Panel& panel, PanelFigures& figures) {
   Figure rates = figure_of(rate, &UpdatePoint::rate);
   const bool is_wide_rate = is_wide(range_of(rates));
   add(rate, std::move(rates), is_wide_rate);
-  const Quantity gain{"Gain", "gain (reference updates per update)", "gain"};
+  const Quantity gain{"Gain", "gain (no unit)", "gain"};
   add(gain, figure_of(gain, &UpdatePoint::gain), false);
   const Quantity noise{"Noise scale", "noise scale (samples)", "noise scale"};
   add(noise, figure_of(noise, &UpdatePoint::noise_scale), true);

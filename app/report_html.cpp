@@ -37,7 +37,7 @@ th:first-child, td:first-child { text-align: left; }
 th { border-bottom: 1px solid #999; font-weight: 600; }
 tr.emphasised td { font-weight: 700; }
 dl { columns: 3 300px; column-gap: 28px; font-size: 13px; margin: 6px 0; }
-dl div { display: grid; grid-template-columns: 9.5em 1fr; break-inside: avoid; }
+dl div { display: grid; grid-template-columns: 11em 1fr; break-inside: avoid; }
 dt { color: #555; }
 dd { margin: 0; overflow-wrap: anywhere; }
 pre { font-size: 12.5px; background: #f5f5f5; padding: 8px 12px; overflow-x: auto; }

@@ -101,7 +101,7 @@ class Drawn(ReportTest):
             {"test accuracy (%)", "test loss (nats)", "training loss (nats)", "learning rate",
              "training samples (thousands)", "progress (updates of the reference batch)",
              "batch size (samples)", "noise scale (samples)",
-             "gain (reference updates per update)"}, self.labels(page))
+             "gain (no unit)"}, self.labels(page))
         for fact in ("revision", "kernels", "training samples", "batch-size", "momentum"):
             self.assertIn(fact, page.texts)
         self.succeed("report", "a", "b <i>&\"'", "--output", "again.html")
