@@ -1,15 +1,18 @@
 // See axis_ticks.hpp.
 #include "app/axis_ticks.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace rubato::app {
 namespace {
 
 constexpr int wanted_ticks = 4;
+constexpr double short_range = 3;  // what is missing to 100 changes by so little a factor
 
-std::vector<int> multiples_over(double decades) {
+std::vector<double> multiples_over(double decades) {
   if (decades < 0.5) return {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  if (decades < 1) return {1, 1.5, 2, 3, 5, 7};
   if (decades < 2) return {1, 2, 5};
   return {1};
 }
@@ -32,10 +35,27 @@ std::vector<double> logarithmic_ticks(double least, double most) {
   const double step = std::ceil((last - first) / (2 * wanted_ticks));
   std::vector<double> ticks;
   for (double power = first; power <= last; power += decades < 2 ? 1 : step) {
-    for (const int multiple : multiples_over(decades)) {
+    for (const double multiple : multiples_over(decades)) {
       ticks.push_back(multiple * std::pow(10, power));
     }
   }
+  return ticks;
+}
+
+std::vector<double> ticks_near_hundred(double least, double most) {
+  std::vector<double> ticks;
+  const double least_missing = std::max(100 - most, 0.1);
+  if (100 - least > short_range * least_missing) {
+    ticks = logarithmic_ticks(least_missing, 100 - least);
+    for (double& tick : ticks) tick = 100 - tick;
+    std::ranges::sort(ticks);
+  } else {
+    const double distance = tick_distance(least, most);
+    for (double step = std::ceil(least / distance); step * distance <= most; ++step) {
+      ticks.push_back(step * distance);
+    }
+  }
+  std::erase_if(ticks, [&](double tick) { return tick < least || tick > most; });
   return ticks;
 }
 

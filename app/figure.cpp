@@ -15,6 +15,7 @@ namespace rubato::app {
 namespace {
 
 constexpr double margin = 0.04;  // of the range, around what is drawn
+constexpr double whole = 100.1;  // per cent, of an axis that nears 100: there, 100 has a place
 constexpr double dash_unit = 2;  // gnuplot's dashes are half as long as they say, at width 1
 
 struct Range {
@@ -28,6 +29,7 @@ struct Range {
 };
 
 bool fits(double value, const FigureAxis& axis) {
+  if (axis.nears_hundred && value >= whole) return false;
   return std::isfinite(value) && (!axis.is_logarithmic || value > 0);
 }
 
@@ -54,6 +56,12 @@ std::string number(double value) {
 }
 
 Range widened(Range range, const FigureAxis& axis) {
+  if (axis.nears_hundred) {
+    FigureAxis of_missing;
+    of_missing.is_logarithmic = true;
+    const Range missing = widened({whole - range.most, whole - range.least}, of_missing);
+    return {whole - missing.most, std::min(100.0, whole - missing.least)};
+  }
   if (axis.is_logarithmic) {
     const double factor =
         range.most > range.least ? std::pow(range.most / range.least, margin) : 1.5;
@@ -88,14 +96,13 @@ Ranges ranges_of(const Figure& figure) {
 }
 
 std::string ticks_text(const FigureAxis& axis, const Range& range) {
-  if (axis.ticks.empty() && !axis.is_logarithmic) {
-    return number(tick_distance(range.least, range.most));
-  }
+  const bool is_linear = !axis.is_logarithmic && !axis.nears_hundred;
+  if (axis.ticks.empty() && is_linear) return number(tick_distance(range.least, range.most));
   auto ticks = axis.ticks;
   if (ticks.empty()) {
-    for (const double place : logarithmic_ticks(range.least, range.most)) {
-      ticks.push_back({place, number(place)});
-    }
+    const auto places = axis.nears_hundred ? ticks_near_hundred(range.least, range.most)
+                                           : logarithmic_ticks(range.least, range.most);
+    for (const double place : places) ticks.push_back({place, number(place)});
   }
   std::string text = "(";
   for (const auto& tick : ticks) {
@@ -107,6 +114,10 @@ std::string ticks_text(const FigureAxis& axis, const Range& range) {
 void write_axis(std::ostream& script, char name, const FigureAxis& axis, const Range& drawn) {
   const Range range = widened(drawn, axis);
   if (axis.is_logarithmic) script << "set logscale " << name << '\n';
+  if (axis.nears_hundred) {
+    script << "set nonlinear " << name << " via -log10(" << whole << '-' << name << ") inverse "
+           << whole << "-10**(-" << name << ")\n";
+  }
   script << "set " << name << "label " << quoted(axis.label) << " textcolor rgb '#333333'\n"
          << "set " << name << "range [" << number(range.least) << ':' << number(range.most) << "]\n"
          << "set " << name << "tics nomirror out scale 0.5 textcolor rgb '#333333' "

@@ -29,6 +29,7 @@ struct AxisTick {
 struct FigureAxis {
   std::string label;  // with its unit
   bool is_logarithmic = false;
+  bool nears_hundred = false;     // per cent, logarithmic in what is missing to 100
   std::vector<AxisTick> ticks{};  // empty: round numbers
 };
 

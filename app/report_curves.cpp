@@ -159,6 +159,7 @@ void add_results(const Panel& panel, PanelFigures& figures) {
   const Quantity training_loss{"Training loss", "training loss (nats)", "training loss"};
   const auto add = [&](const Quantity& quantity, const Way& way, Figure figure, bool is_loss) {
     figure.y.is_logarithmic = is_loss;
+    figure.y.nears_hundred = !is_loss;
     if (has_points(figure)) {
       figures.results.push_back({quantity.title + " " + way.title, std::move(figure)});
     }

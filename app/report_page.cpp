@@ -88,12 +88,13 @@ bool has_lost(const Figure& figure) {
 }
 
 std::string summary_plots(const ReportStudy& study, FigureWriter& writer) {
-  const std::string seeds = has_seeds(study) ? " Mean over the seeds; bars span them." : "";
+  const std::string seeds =
+      has_seeds(study) ? " Mean over the seeds that did not diverge; bars span them." : "";
   const Figure accuracy = accuracy_figure(study);
   std::string caption = is_of_traces(study.results)
                             ? "Best test accuracy of a run on each trace of batch sizes."
                             : "Best test accuracy of a run against its batch size.";
-  caption += seeds;
+  caption += " The scale is logarithmic in what is missing to 100 %." + seeds;
   if (has_lost(accuracy)) caption += " A cross: diverged, whatever the seed.";
   std::string text = writer.write(accuracy, caption);
   const auto target = target_accuracy(study.results);

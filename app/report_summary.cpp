@@ -121,6 +121,7 @@ Figure accuracy_figure(const ReportStudy& study) {
     return best ? std::optional(100 * best->accuracy) : std::nullopt;
   });
   figure.y.label = "best test accuracy (%)";
+  figure.y.nears_hundred = true;
   return figure;
 }
 

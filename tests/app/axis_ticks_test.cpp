@@ -20,11 +20,22 @@ TEST(AxisTicks, AreAboutFourRoundNumbers) {
 
 TEST(AxisTicks, AlongALogarithmicAxisAreFewerThanTheDecadesAllow) {
   const auto near = Pointwise(testing::DoubleEq(), std::vector<double>{1, 2, 5, 10, 20, 50});
-  EXPECT_THAT(logarithmic_ticks(1.5, 9), near);
+  EXPECT_THAT(logarithmic_ticks(1, 10), near);
+  EXPECT_EQ(logarithmic_ticks(11, 45).size(), 12U) << "less than a decade: 15, 20, 30 and others";
   EXPECT_EQ(logarithmic_ticks(2, 4).size(), 18U) << "less than half a decade";
   EXPECT_THAT(logarithmic_ticks(0.01, 100),
               Pointwise(DoubleNear(1e-12), std::vector<double>{0.01, 0.1, 1, 10, 100}));
   EXPECT_LE(logarithmic_ticks(1e-20, 1e20).size(), 9U);
+}
+
+TEST(AxisTicks, NearHundredAreRoundInWhatIsMissing) {
+  const auto near = [](std::vector<double> ticks) {
+    return Pointwise(DoubleNear(1e-9), std::move(ticks));
+  };
+  EXPECT_THAT(ticks_near_hundred(8, 91.6), near({50, 80, 90}));
+  EXPECT_THAT(ticks_near_hundred(0, 99.5), near({0, 90, 99}));
+  EXPECT_THAT(ticks_near_hundred(88.5, 91.6), near({89, 90, 91})) << "a short range";
+  EXPECT_THAT(ticks_near_hundred(99, 100), near({99, 99.5, 99.8, 99.9}));
 }
 
 }  // namespace

@@ -52,6 +52,17 @@ TEST(FigureScript, DrawsMarkersWithTheirRanges) {
   EXPECT_THAT(gnuplot_script(figure), Not(HasSubstr("linespoints")));
 }
 
+TEST(FigureScript, MakesRoomForAccuraciesNearHundred) {
+  auto figure = made_figure(FigureForm::panel, {{1, 0.1, 0.1, 0.1}, {2, 90.1, 90.1, 90.1}});
+  figure.y.nears_hundred = true;
+  const auto script = gnuplot_script(figure);
+  EXPECT_THAT(script, HasSubstr("set nonlinear y via -log10(100.1-y) inverse 100.1-10**(-y)\n"));
+  // Of one decade that is missing, 4 % on either side: 100.1 - 100 * 10^0.04, 100.1 - 10 / 10^0.04.
+  EXPECT_THAT(script, HasSubstr("set yrange [-9.54782:90.97989]"));
+  figure.lines[0].points[1].y = 100.2;
+  EXPECT_THAT(gnuplot_script(figure), HasSubstr("<< END\n1 0.1 0.1 0.1\n\nEND\n"));
+}
+
 TEST(FigureScript, InterruptsALineWhereNothingCanBeDrawn) {
   auto figure = made_figure(FigureForm::panel,
                             {{1, 1, 1, 1}, {2, nothing, 0, 0}, {3, 0, 0, 0}, {4, 10, 10, 10}});

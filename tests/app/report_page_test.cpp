@@ -41,7 +41,9 @@ TEST_F(Page, OfAStudyHasItsResults) {
   EXPECT_THAT(page, HasSubstr("<title>a &lt;b&gt; - Rubato report</title>"));
   EXPECT_THAT(page, HasSubstr("<h2>Study a &lt;b&gt;</h2>\n<p>3 cells are over, 1 of them"));
   EXPECT_THAT(page, HasSubstr("<svg role=\"img\" aria-label=\"Best test accuracy of a run against"
-                              " its batch size. Mean over the seeds; bars span them. A cross:"));
+                              " its batch size. The scale is logarithmic in what is missing to"
+                              " 100 %. Mean over the seeds that did not diverge; bars span them."
+                              " A cross:"));
   EXPECT_THAT(page, HasSubstr("first reaches 36.50 %, one point below the base line"));
   EXPECT_THAT(page, HasSubstr("<tr class=\"emphasised\"><td>32</td>"));
   EXPECT_THAT(page, HasSubstr("<td>(nan)</td>"));
