@@ -12,8 +12,8 @@ double tick_distance(double least, double most);
 // decades there are. Some may lie beside the range.
 std::vector<double> logarithmic_ticks(double least, double most);
 
-// Of an axis in per cent that is logarithmic in what is missing to 100: 50, 80, 90, 95, 98, 99, ...;
-// round numbers over a short range. None lies beside the range.
+// Of an axis in per cent that is logarithmic in what is missing to 100: 50, 80, 90, 95, 98, 99 and
+// so on; round numbers over a short range. None lies beside the range.
 std::vector<double> ticks_near_hundred(double least, double most);
 
 }  // namespace rubato::app

@@ -154,8 +154,7 @@ class Study {
 
   int run_job(std::size_t index, StopSignals& signals) {
     const auto directory = directory_of(cells_[index]);
-    const Training training{.launcher = plan_.launcher,
-                            .command = {fs::read_symlink("/proc/self/exe").string(), "train"}};
+    const Training training{.launcher = plan_.launcher, .command = {program_, "train"}};
     std::vector<std::string> words{"--resume"};
     for (const auto& [name, value] : cells_[index].options) {
       words.push_back("--" + name + "=" + value);
@@ -272,6 +271,8 @@ class Study {
   fs::path directory_;
   StudyFiles files_{directory_};
   std::vector<CellCourse> courses_;  // of the cells
+  // Asked for at once: where it is built anew meanwhile, its name is "... (deleted)".
+  std::string program_ = fs::read_symlink("/proc/self/exe").string();
   bool is_watched_ = is_watched();
   TerminalLine line_;
 };

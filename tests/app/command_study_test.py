@@ -5,10 +5,12 @@ import csv
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 from rubato_command import TIME_FACTOR, CommandTest, command_line, json_lines, read_terminal
 
@@ -59,13 +61,15 @@ class StudyTest(CommandTest):
         self.addCleanup(started.kill)
         return started
 
+    def wait_for_lines(self, metrics, number):
+        end = time.monotonic() + LIMIT
+        while len(json_lines(metrics)) < number:
+            self.assertLess(time.monotonic(), end, metrics)
+            time.sleep(0.005)
+
     def kill_in(self, cell, process, number):
         """In the middle of a cell, which is left before its end."""
-        metrics = process.directory / "cells" / cell / "metrics.jsonl"
-        end = time.monotonic() + LIMIT
-        while len(json_lines(metrics)) < 40:
-            self.assertLess(time.monotonic(), end, cell)
-            time.sleep(0.005)
+        self.wait_for_lines(process.directory / "cells" / cell / "metrics.jsonl", 40)
         process.send_signal(number)
 
 
@@ -86,6 +90,19 @@ class Results(StudyTest):
         for ours, theirs in zip(without_times(killed), without_times(straight)):
             self.assertEqual(ours, theirs)
         self.check_that_nothing_is_done_again(killed)
+
+    def test_of_a_program_that_is_built_anew_meanwhile(self):
+        program = self.directory / "rubato"
+        shutil.copy2(os.environ["RUBATO_COMMAND"], program)
+        study = self.write_study("rebuilt")
+        with unittest.mock.patch.dict(os.environ, RUBATO_COMMAND=str(program)):
+            process = self.start("rebuilt", 1, stderr=subprocess.PIPE)
+        self.addCleanup(process.stderr.close)
+        shutil.copy2(program, self.directory / "next")
+        self.wait_for_lines(study / "cells" / CELLS[0] / "metrics.jsonl", 1)
+        (self.directory / "next").rename(program)
+        self.assertEqual(process.communicate(timeout=LIMIT)[1], "")
+        self.assertEqual(process.returncode, 0)
 
     def check_output(self, result):
         self.assertEqual(result.message, "")
