@@ -22,6 +22,7 @@ except ImportError as error:
 
 import image_sets
 import rubato_run
+from torch_lars import StudyLars
 from torch_twin import TorchTwin, distance
 
 MOMENTUM, WEIGHT_DECAY, REFERENCE_BATCH = 0.9, 5e-4, 64
@@ -187,6 +188,22 @@ class Resnet18(Resnet20):
 class Resnet50(Resnet18):
     """PyTorch's own float32 is 1.7e-4 from its float64 after one update of 32."""
     MODEL, AFTER_ONE = "resnet50", 1e-3
+    FIRST_LOSSES = 1e-3
+    LARS = {"momentum": MOMENTUM, "weight_decay": 5e-3, "trust": 0.1}
+
+    def test_first_losses_of_the_studys_lars(self):
+        """The model and the optimizer of the published study of large batches."""
+        images, rate = image_sets.coloured_digits(self.directory, self.SCALE), 0.005
+        options = [word for name, value in self.LARS.items()
+                   for word in (f"--{name.replace('_', '-')}", value)]
+        self.ours = rubato_run.train(
+            self.directory, images.spec, self.MODEL, [32] * 2, "drop", "--optimizer", "lars",
+            "--lars-form", "study", "--lr", rate, *options)
+        twin = TorchTwin(self.MODEL, images, self.ours.initial)
+        optimizer = StudyLars(twin.model.parameters(), rate, **self.LARS)
+        self.images, self.model = images, self.MODEL
+        self.twin_losses = [twin.update(optimizer, update) for update in self.ours.updates]
+        self.expect_near(self.loss_distance(), self.FIRST_LOSSES, "first losses, LARS")
 
 
 if __name__ == "__main__":

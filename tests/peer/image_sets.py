@@ -79,6 +79,19 @@ def coloured_digits(directory, scale=4):
                             pixels.std((0, 2, 3), keepdims=True))
 
 
+def cifar10(directory, mean, deviation):
+    """Of CIFAR-10's binary version: a label, then 3 x 32 x 32 pixels, image by image."""
+    def read(names):
+        records = numpy.concatenate([numpy.fromfile(pathlib.Path(directory) / f"{name}.bin",
+                                                    numpy.uint8).reshape(-1, 3073)
+                                     for name in names])
+        return records[:, 1:].reshape(-1, 3, 32, 32), records[:, 0].astype(numpy.int64)
+
+    parts = [*read([f"data_batch_{number}" for number in range(1, 6)]), *read(["test_batch"])]
+    by_channel = [numpy.reshape(numbers, (1, 3, 1, 1)) for numbers in (mean, deviation)]
+    return ImageSet(f"cifar10:{directory}", *parts).standardised(1 / 255, *by_channel)
+
+
 def raw_digits():
     table = numpy.loadtxt(DIGITS, delimiter=",", dtype=numpy.uint8)  # opens .gz by itself
     images, labels = table[:, :64].reshape(-1, 1, 8, 8), table[:, 64].astype(numpy.int64)

@@ -1,8 +1,8 @@
 """The same training in PyTorch: batches as sums of minibatches, the rate in proportion to them.
 
-In float64, so that nearly all of a difference is Rubato's. A ReLU or a max-pool may still decide
-otherwise than in float32 where rounding is what decides, and such a jump is seldom but not small:
-PyTorch's own float32 then leaves its float64 just as far.
+In float64 (unless it is told otherwise), so that nearly all of a difference is Rubato's. A ReLU or
+a max-pool may still decide otherwise than in float32 where rounding is what decides, and such a
+jump is seldom but not small: PyTorch's own float32 then leaves its float64 just as far.
 """
 
 import dataclasses
@@ -22,15 +22,16 @@ class Evaluation:
 
 
 class TorchTwin:
-    def __init__(self, spec, images, tensors):
+    def __init__(self, spec, images, tensors, dtype=torch.float64, threads=1):
         torch.manual_seed(0)
-        torch.set_num_threads(1)
+        torch.set_num_threads(threads)
         self.images = images
         self.model = make_model(spec, images.train_images[0].size,
                                 images.train_images.shape[1])
         self.norms = {name: layer for name, layer in self.model.named_modules()
                       if isinstance(layer, torch.nn.BatchNorm2d)}
-        self.model.double()
+        self.dtype = dtype
+        self.model.to(dtype)
         self.load(tensors)
 
     def load(self, tensors):
@@ -42,22 +43,26 @@ class TorchTwin:
 
     def train(self, updates, rate, reference_batch, momentum, weight_decay):
         """Yields the mean loss of each update."""
-        self.model.train()
         optimizer = torch.optim.SGD(self.model.parameters(), lr=rate, momentum=momentum,
                                     weight_decay=weight_decay)
         for update in updates:
             optimizer.param_groups[0]["lr"] = rate * update.batch_size / reference_batch
-            optimizer.zero_grad()
-            statistics = RunningStatistics(self.norms)
-            loss = sum(self.backward(minibatch, statistics) for minibatch in update.minibatches)
-            for parameter in self.model.parameters():
-                parameter.grad /= update.batch_size
-            optimizer.step()
-            statistics.finish(len(update.minibatches))
-            yield loss / update.batch_size
+            yield self.update(optimizer, update)
+
+    def update(self, optimizer, update):
+        """One update of the parameters that the optimizer has; its mean loss."""
+        self.model.train()
+        optimizer.zero_grad()
+        statistics = RunningStatistics(self.norms)
+        loss = sum(self.backward(minibatch, statistics) for minibatch in update.minibatches)
+        for parameter in self.model.parameters():
+            parameter.grad /= update.batch_size
+        optimizer.step()
+        statistics.finish(len(update.minibatches))
+        return loss / update.batch_size
 
     def backward(self, minibatch, statistics):
-        inputs = torch.from_numpy(self.images.train_images[minibatch]).double()
+        inputs = torch.from_numpy(self.images.train_images[minibatch]).to(self.dtype)
         labels = torch.from_numpy(self.images.train_labels[minibatch])
         loss = F.nll_loss(self.model(inputs), labels, reduction="sum")
         loss.backward()
