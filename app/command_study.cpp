@@ -5,7 +5,7 @@
 //   OUT/cells/CELL/            a run, as rubato train makes it
 //   OUT/cells/CELL.log         what it printed
 //   OUT/results.{md,csv,json}  of the cells that are over, written anew after each
-//   OUT/report.html            the same with plots
+//   OUT/report.html            the same with plots, at the end
 #include <poll.h>
 
 #include <algorithm>
@@ -94,10 +94,10 @@ class Study {
       if (const int code = run_cell(index, signals); code != exit_done) return code;
       line_.clear();
       tell_cell(index);
-      files_.write(results());
+      files_.write_results(results());
     }
-    files_.write(results());
-    tell_results();
+    files_.write_results(results());
+    tell_results(files_.write_report(results()));
     return exit_done;
   }
 
@@ -218,14 +218,15 @@ class Study {
 
   StudyResults results() const { return results_of(file_.name, cells_, courses_); }
 
-  void tell_results() const {
+  void tell_results(const std::string& why_no_report) const {
     std::cout << '\n'
               << results_as_markdown(results()) << '\n'
               << "results: " << (directory_ / "results.md").string() << ", .csv, .json\n";
-    const std::string& trouble = files_.why_no_report();
-    if (trouble.empty()) std::cout << "report: " << (directory_ / "report.html").string() << '\n';
-    std::cout.flush();
-    if (!trouble.empty()) std::cerr << "rubato: warning: no report.html: " << trouble << '\n';
+    if (why_no_report.empty()) {
+      std::cout << "report: " << (directory_ / "report.html").string() << '\n';
+    } else {
+      std::cerr << "rubato: warning: no report.html: " << why_no_report << '\n';
+    }
   }
 
   void tell_cell(std::size_t index) const {
@@ -269,7 +270,7 @@ class Study {
   StudyFile file_;
   std::vector<StudyCell> cells_;
   fs::path directory_;
-  StudyFiles files_{directory_};
+  const StudyFiles files_{directory_};
   std::vector<CellCourse> courses_;  // of the cells
   // Asked for at once: where it is built anew meanwhile, its name is "... (deleted)".
   std::string program_ = fs::read_symlink("/proc/self/exe").string();

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "app/gnuplot.hpp"
+#include "app/report_content.hpp"
 #include "app/report_page.hpp"
 #include "app/study_markdown.hpp"
 #include "runtime/committed_file.hpp"
@@ -30,31 +31,21 @@ void StudyFiles::write_study(const std::string& text) const {
   commit_text(directory_ / "study.ini", text);
 }
 
-void StudyFiles::write(const StudyResults& results) {
+void StudyFiles::write_results(const StudyResults& results) const {
   commit_text(directory_ / "results.md", results_as_markdown(results));
   commit_text(directory_ / "results.csv", results_as_csv(results));
   commit_text(directory_ / "results.json", results_as_json(results));
-  write_report(results);
 }
 
-void StudyFiles::write_report(const StudyResults& results) {
+std::string StudyFiles::write_report(const StudyResults& results) const {
   ReportStudy study{results, text_of(directory_ / "study.ini"), {}};
-  for (const auto& result : results.cells) study.runs.push_back(run_of(result));
+  for (const auto& result : results.cells) study.runs.push_back(report_run(directory_, result));
   try {
     commit_text(directory_ / "report.html", report_page({.studies = {study}}));
-    why_no_report_.clear();
+    return {};
   } catch (const GnuplotError& error) {
-    why_no_report_ = error.what();
+    return error.what();
   }
-}
-
-// A cell whose end has been put off has more updates.
-const ReportRun& StudyFiles::run_of(const CellResult& result) {
-  auto found = runs_.find(result.cell.name);
-  if (found == runs_.end() || found->second.course.updates != result.updates) {
-    found = runs_.insert_or_assign(result.cell.name, report_run(directory_, result)).first;
-  }
-  return found->second;
 }
 
 }  // namespace rubato::app

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 
-#include "app/report_content.hpp"
 #include "app/study_results.hpp"
 
 namespace rubato::app {
@@ -18,20 +16,15 @@ class StudyFiles {
   // study.ini: the text that the study was made from.
   void write_study(const std::string& text) const;
 
-  // Replaces all the others. A report that cannot be drawn is no failure: why_no_report() says why
-  // not. Throws runtime::WriteError.
-  void write(const StudyResults& results);
+  // Replaces the results. Throws runtime::WriteError, as the next.
+  void write_results(const StudyResults& results) const;
 
-  // Of the last write(), a sentence; empty: there is one.
-  const std::string& why_no_report() const noexcept { return why_no_report_; }
+  // Replaces the report, which takes a second and more. Where it cannot be drawn, that is no
+  // failure: a sentence that says why not; empty: it is there.
+  std::string write_report(const StudyResults& results) const;
 
  private:
-  void write_report(const StudyResults& results);
-  const ReportRun& run_of(const CellResult& result);
-
   std::filesystem::path directory_;
-  std::map<std::string, ReportRun> runs_;  // by cell: reading all again after each would take long
-  std::string why_no_report_;
 };
 
 }  // namespace rubato::app

@@ -35,8 +35,10 @@ OptionTable study_table() {
            " share a permutation of the samples: their\n--seed is made of the file's and of the"
            " cell's name.\n\nOUT/results.md, results.csv and results.json have the results, their"
            " times in columns of their own;\neverything else in them is the same whenever and on"
-           " however many ranks the study runs.\nOUT/report.html shows it"
-           " all, with plots (drawn by gnuplot, Debian package gnuplot-nox).",
+           " however many ranks the study runs.\nAt the end OUT/report.html shows it all, with "
+           "plots"
+           " (drawn by gnuplot, Debian package\ngnuplot-nox); until then rubato report OUT draws"
+           " what there is.",
        .positionals = {.names = "FILE.ini", .least = 1, .most = 1}},
       {{.name = "ranks",
         .kind = OptionKind::integer,
