@@ -31,10 +31,12 @@ std::string right_column(const Option& option) {
   if (!names_all_choices(option)) facts.push_back(joined(option.choices, ", "));
   const auto& [name, values] = option.only_with;
   if (!name.empty()) {
-    facts.push_back("with --" + name + (values.empty() ? "" : " " + joined(values, " or ")));
+    facts.push_back("with --" + name);
+    if (!values.empty()) facts.back().append(" ").append(joined(values, " or "));
   }
   if (!option.default_value.empty()) facts.push_back("default " + option.default_value);
-  return option.description + (facts.empty() ? "" : " (" + joined(facts, "; ") + ")");
+  if (facts.empty()) return option.description;
+  return option.description + " (" + joined(facts, "; ") + ")";
 }
 
 // `text` broken at blanks into lines that begin at the description column; the first goes on after
