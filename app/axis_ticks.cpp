@@ -8,13 +8,21 @@ namespace rubato::app {
 namespace {
 
 constexpr int wanted_ticks = 4;
-constexpr double short_range = 3;  // what is missing to 100 changes by so little a factor
+constexpr double short_range = 3;  // a factor so small that a logarithmic axis is nearly linear
 
 std::vector<double> multiples_over(double decades) {
-  if (decades < 0.5) return {1, 2, 3, 4, 5, 6, 7, 8, 9};
   if (decades < 1) return {1, 1.5, 2, 3, 5, 7};
   if (decades < 2) return {1, 2, 5};
   return {1};
+}
+
+std::vector<double> round_ticks(double least, double most) {
+  const double distance = tick_distance(least, most);
+  std::vector<double> ticks;
+  for (double step = std::ceil(least / distance); step * distance <= most; ++step) {
+    ticks.push_back(step * distance);
+  }
+  return ticks;
 }
 
 }  // namespace
@@ -29,6 +37,7 @@ double tick_distance(double least, double most) {
 }
 
 std::vector<double> logarithmic_ticks(double least, double most) {
+  if (most < short_range * least) return round_ticks(least, most);
   const double first = std::floor(std::log10(least));
   const double last = std::ceil(std::log10(most));
   const double decades = std::log10(most) - std::log10(least);
@@ -50,10 +59,7 @@ std::vector<double> ticks_near_hundred(double least, double most) {
     for (double& tick : ticks) tick = 100 - tick;
     std::ranges::sort(ticks);
   } else {
-    const double distance = tick_distance(least, most);
-    for (double step = std::ceil(least / distance); step * distance <= most; ++step) {
-      ticks.push_back(step * distance);
-    }
+    ticks = round_ticks(least, most);
   }
   std::erase_if(ticks, [&](double tick) { return tick < least || tick > most; });
   return ticks;

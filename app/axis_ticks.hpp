@@ -9,7 +9,7 @@ namespace rubato::app {
 double tick_distance(double least, double most);
 
 // Of a logarithmic axis, `least` positive: powers of ten, and more of their multiples the fewer
-// decades there are. Some may lie beside the range.
+// decades there are; round numbers over a short range. Some may lie beside the range.
 std::vector<double> logarithmic_ticks(double least, double most);
 
 // Of an axis in per cent that is logarithmic in what is missing to 100: 50, 80, 90, 95, 98, 99 and
