@@ -29,8 +29,8 @@ struct Range {
 };
 
 bool fits(double value, const FigureAxis& axis) {
-  if (axis.nears_hundred && value >= whole) return false;
-  return std::isfinite(value) && (!axis.is_logarithmic || value > 0);
+  if (axis.scale == AxisScale::near_hundred && value >= whole) return false;
+  return std::isfinite(value) && (axis.scale != AxisScale::logarithmic || value > 0);
 }
 
 bool fits(const FigurePoint& point, const Figure& figure) {
@@ -55,17 +55,16 @@ std::string number(double value) {
   return text.str();
 }
 
-Range widened(Range range, const FigureAxis& axis) {
-  if (axis.nears_hundred) {
-    FigureAxis of_missing;
-    of_missing.is_logarithmic = true;
-    const Range missing = widened({whole - range.most, whole - range.least}, of_missing);
+Range widened_by_factor(const Range& range) {
+  const double factor = range.most > range.least ? std::pow(range.most / range.least, margin) : 1.5;
+  return {range.least / factor, range.most * factor};
+}
+
+Range widened(const Range& range, AxisScale scale) {
+  if (scale == AxisScale::logarithmic) return widened_by_factor(range);
+  if (scale == AxisScale::near_hundred) {
+    const Range missing = widened_by_factor({whole - range.most, whole - range.least});
     return {whole - missing.most, std::min(100.0, whole - missing.least)};
-  }
-  if (axis.is_logarithmic) {
-    const double factor =
-        range.most > range.least ? std::pow(range.most / range.least, margin) : 1.5;
-    return {range.least / factor, range.most * factor};
   }
   const double around = range.most > range.least ? margin * (range.most - range.least)
                                                  : std::max(0.5, std::abs(range.most) / 10);
@@ -79,7 +78,7 @@ struct Ranges {
 
 Ranges ranges_of(const Figure& figure) {
   Ranges ranges;
-  if (figure.form == FigureForm::panel && !figure.x.is_logarithmic) ranges.x.take(0);
+  if (figure.form == FigureForm::panel && figure.x.scale == AxisScale::linear) ranges.x.take(0);
   for (const auto& tick : figure.x.ticks) ranges.x.take(tick.place);
   for (const auto& line : figure.lines) {
     for (const auto* points : {&line.points, &line.lost}) {
@@ -96,12 +95,13 @@ Ranges ranges_of(const Figure& figure) {
 }
 
 std::string ticks_text(const FigureAxis& axis, const Range& range) {
-  const bool is_linear = !axis.is_logarithmic && !axis.nears_hundred;
-  if (axis.ticks.empty() && is_linear) return number(tick_distance(range.least, range.most));
+  if (axis.ticks.empty() && axis.scale == AxisScale::linear)
+    return number(tick_distance(range.least, range.most));
   auto ticks = axis.ticks;
   if (ticks.empty()) {
-    const auto places = axis.nears_hundred ? ticks_near_hundred(range.least, range.most)
-                                           : logarithmic_ticks(range.least, range.most);
+    const auto places = axis.scale == AxisScale::near_hundred
+                            ? ticks_near_hundred(range.least, range.most)
+                            : logarithmic_ticks(range.least, range.most);
     for (const double place : places) ticks.push_back({place, number(place)});
   }
   std::string text = "(";
@@ -112,9 +112,9 @@ std::string ticks_text(const FigureAxis& axis, const Range& range) {
 }
 
 void write_axis(std::ostream& script, char name, const FigureAxis& axis, const Range& drawn) {
-  const Range range = widened(drawn, axis);
-  if (axis.is_logarithmic) script << "set logscale " << name << '\n';
-  if (axis.nears_hundred) {
+  const Range range = widened(drawn, axis.scale);
+  if (axis.scale == AxisScale::logarithmic) script << "set logscale " << name << '\n';
+  if (axis.scale == AxisScale::near_hundred) {
     script << "set nonlinear " << name << " via -log10(" << whole << '-' << name << ") inverse "
            << whole << "-10**(-" << name << ")\n";
   }

@@ -26,10 +26,15 @@ struct AxisTick {
   std::string label;
 };
 
+enum class AxisScale {
+  linear,
+  logarithmic,
+  near_hundred,  // of per cent: logarithmic in what is missing to 100
+};
+
 struct FigureAxis {
   std::string label;  // with its unit
-  bool is_logarithmic = false;
-  bool nears_hundred = false;     // per cent, logarithmic in what is missing to 100
+  AxisScale scale = AxisScale::linear;
   std::vector<AxisTick> ticks{};  // empty: round numbers
 };
 

@@ -140,7 +140,7 @@ bool is_wide(const ValueRange& range) {
 // Over a factor of two a batch size is drawn over powers of two.
 void scale_batches(Figure& figure, const ValueRange& range) {
   if (!(range.least > 0) || range.most < 2 * range.least) return;
-  figure.y.is_logarithmic = true;
+  figure.y.scale = AxisScale::logarithmic;
   const double first = std::ceil(std::log2(range.least));
   const double last = std::floor(std::log2(range.most));
   const double step = std::ceil((last - first + 1) / most_powers_of_two);
@@ -157,9 +157,8 @@ void add_results(const Panel& panel, PanelFigures& figures) {
   const Quantity accuracy{.title = "Test accuracy", .label = "test accuracy (%)", .factor = 100};
   const Quantity test_loss{"Test loss", "test loss (nats)", "test loss"};
   const Quantity training_loss{"Training loss", "training loss (nats)", "training loss"};
-  const auto add = [&](const Quantity& quantity, const Way& way, Figure figure, bool is_loss) {
-    figure.y.is_logarithmic = is_loss;
-    figure.y.nears_hundred = !is_loss;
+  const auto add = [&](const Quantity& quantity, const Way& way, Figure figure, AxisScale scale) {
+    figure.y.scale = scale;
     if (has_points(figure)) {
       figures.results.push_back({quantity.title + " " + way.title, std::move(figure)});
     }
@@ -167,18 +166,20 @@ void add_results(const Panel& panel, PanelFigures& figures) {
   const auto ways = ways_of(panel);
   if (!has_evaluations) {
     for (const auto& way : ways) {
-      add(training_loss, way, training_loss_over(panel, way, training_loss), true);
+      add(training_loss, way, training_loss_over(panel, way, training_loss),
+          AxisScale::logarithmic);
     }
     return;
   }
   for (const auto& way : ways) {
     add(accuracy, way,
         figure_over(panel, way, accuracy, &RunCurve::evaluations, &EvaluationPoint::accuracy),
-        false);
+        AxisScale::near_hundred);
   }
   for (const auto& way : ways) {
     add(test_loss, way,
-        figure_over(panel, way, test_loss, &RunCurve::evaluations, &EvaluationPoint::loss), true);
+        figure_over(panel, way, test_loss, &RunCurve::evaluations, &EvaluationPoint::loss),
+        AxisScale::logarithmic);
   }
 }
 
@@ -187,8 +188,8 @@ void add_course(const Panel& panel, PanelFigures& figures) {
   const auto figure_of = [&](const Quantity& quantity, double UpdatePoint::*value) {
     return figure_over(panel, way, quantity, &RunCurve::updates, value);
   };
-  const auto add = [&](const Quantity& quantity, Figure figure, bool is_logarithmic) {
-    figure.y.is_logarithmic = is_logarithmic;
+  const auto add = [&](const Quantity& quantity, Figure figure, AxisScale scale) {
+    figure.y.scale = scale;
     if (!has_points(figure)) return;
     if (range_of(figure).changes) {
       figures.course.push_back({quantity.title, std::move(figure)});
@@ -197,20 +198,21 @@ void add_course(const Panel& panel, PanelFigures& figures) {
     }
   };
   const Quantity loss{"Training loss", "training loss (nats)", "training loss"};
-  add(loss, training_loss_over(panel, way, loss), true);
+  add(loss, training_loss_over(panel, way, loss), AxisScale::logarithmic);
   const Quantity batch{"Batch size", "batch size (samples)", "batch size"};
   Figure batches = figure_of(batch, &UpdatePoint::batch);
   scale_batches(batches, range_of(batches));
-  const bool is_logarithmic = batches.y.is_logarithmic;
-  add(batch, std::move(batches), is_logarithmic);
+  const AxisScale scale_of_batches = batches.y.scale;
+  add(batch, std::move(batches), scale_of_batches);
   const Quantity rate{"Learning rate", "learning rate", "learning rate"};
   Figure rates = figure_of(rate, &UpdatePoint::rate);
-  const bool is_wide_rate = is_wide(range_of(rates));
-  add(rate, std::move(rates), is_wide_rate);
+  const AxisScale scale_of_rates =
+      is_wide(range_of(rates)) ? AxisScale::logarithmic : AxisScale::linear;
+  add(rate, std::move(rates), scale_of_rates);
   const Quantity gain{"Gain", "gain (no unit)", "gain"};
-  add(gain, figure_of(gain, &UpdatePoint::gain), false);
+  add(gain, figure_of(gain, &UpdatePoint::gain), AxisScale::linear);
   const Quantity noise{"Noise scale", "noise scale (samples)", "noise scale"};
-  add(noise, figure_of(noise, &UpdatePoint::noise_scale), true);
+  add(noise, figure_of(noise, &UpdatePoint::noise_scale), AxisScale::logarithmic);
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 namespace rubato::app {
 namespace {
 
-constexpr double target_distance = 0.01;
 constexpr double width_of_a_group = 0.6;  // 1: up to the next
 
 using Value = std::function<std::optional<double>(const ReportRun&)>;
@@ -79,7 +78,7 @@ Figure empty_figure(const ReportStudy& study, const Stops& stops) {
   Figure figure{.form = stops.are_numbers ? FigureForm::points : FigureForm::groups};
   const bool has_traces = is_of_traces(study.results);
   figure.x.label = has_traces ? "trace of batch sizes" : "batch size (samples)";
-  figure.x.is_logarithmic = stops.are_numbers;
+  figure.x.scale = stops.are_numbers ? AxisScale::logarithmic : AxisScale::linear;
   for (std::size_t i = 0; i < stops.names.size(); ++i) {
     figure.x.ticks.push_back({stops.places[i], stops.names[i]});
   }
@@ -121,7 +120,7 @@ Figure accuracy_figure(const ReportStudy& study) {
     return best ? std::optional(100 * best->accuracy) : std::nullopt;
   });
   figure.y.label = "best test accuracy (%)";
-  figure.y.nears_hundred = true;
+  figure.y.scale = AxisScale::near_hundred;
   return figure;
 }
 
@@ -130,7 +129,7 @@ Figure time_figure(const ReportStudy& study, double accuracy) {
       figure_of(study, [&](const ReportRun& run) { return seconds_to(run.course, accuracy); });
   for (auto& line : figure.lines) line.lost.clear();
   figure.y.label = "training time (s)";
-  figure.y.is_logarithmic = true;
+  figure.y.scale = AxisScale::logarithmic;
   return figure;
 }
 

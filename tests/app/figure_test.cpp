@@ -38,7 +38,7 @@ TEST(FigureScript, DrawsAPanelFromZeroOn) {
 
 TEST(FigureScript, DrawsMarkersWithTheirRanges) {
   auto figure = made_figure(FigureForm::points, {{32, 90, 80, 95}, {64, 70, 60, 75}});
-  figure.x.is_logarithmic = true;
+  figure.x.scale = AxisScale::logarithmic;
   figure.x.ticks = {{32, "32"}, {64, "64"}};
   const auto script = gnuplot_script(figure);
   EXPECT_THAT(script, HasSubstr("set logscale x\n"));
@@ -54,7 +54,7 @@ TEST(FigureScript, DrawsMarkersWithTheirRanges) {
 
 TEST(FigureScript, MakesRoomForAccuraciesNearHundred) {
   auto figure = made_figure(FigureForm::panel, {{1, 0.1, 0.1, 0.1}, {2, 90.1, 90.1, 90.1}});
-  figure.y.nears_hundred = true;
+  figure.y.scale = AxisScale::near_hundred;
   const auto script = gnuplot_script(figure);
   EXPECT_THAT(script, HasSubstr("set nonlinear y via -log10(100.1-y) inverse 100.1-10**(-y)\n"));
   // Of one decade that is missing, 4 % on either side: 100.1 - 100 * 10^0.04, 100.1 - 10 / 10^0.04.
@@ -66,7 +66,7 @@ TEST(FigureScript, MakesRoomForAccuraciesNearHundred) {
 TEST(FigureScript, InterruptsALineWhereNothingCanBeDrawn) {
   auto figure = made_figure(FigureForm::panel,
                             {{1, 1, 1, 1}, {2, nothing, 0, 0}, {3, 0, 0, 0}, {4, 10, 10, 10}});
-  figure.y.is_logarithmic = true;
+  figure.y.scale = AxisScale::logarithmic;
   EXPECT_THAT(gnuplot_script(figure), HasSubstr("<< END\n1 1 1 1\n\n\n4 10 10 10\nEND\n"));
 }
 
@@ -90,7 +90,7 @@ TEST(FigurePoints, AreThereIfOneCanBeDrawn) {
   EXPECT_FALSE(has_points({}));
   auto figure = made_figure(FigureForm::panel, {{1, nothing, 0, 0}, {2, 0, 0, 0}});
   EXPECT_TRUE(has_points(figure));
-  figure.y.is_logarithmic = true;
+  figure.y.scale = AxisScale::logarithmic;
   EXPECT_FALSE(has_points(figure));
   figure.lines[0].lost = {{1, 1, 1, 1}};
   EXPECT_TRUE(has_points(figure));

@@ -28,7 +28,7 @@ TEST(ReportCurves, AreOverSamplesProgressAndTime) {
   const auto& accuracy = figures.results[0].figure;
   EXPECT_EQ(accuracy.x.label, "training samples");
   EXPECT_EQ(accuracy.y.label, "test accuracy (%)");
-  EXPECT_FALSE(accuracy.y.is_logarithmic);
+  EXPECT_NE(accuracy.y.scale, AxisScale::logarithmic);
   ASSERT_EQ(accuracy.lines.at(0).points.size(), 2U);
   EXPECT_EQ(accuracy.lines[0].points[1].x, 640);
   EXPECT_EQ(accuracy.lines[0].points[1].y, 75);
@@ -36,7 +36,7 @@ TEST(ReportCurves, AreOverSamplesProgressAndTime) {
   EXPECT_EQ(figures.results[2].figure.lines[0].points[1].x, 20);
   EXPECT_EQ(figures.results[2].figure.x.label, "training time (s)");
   EXPECT_EQ(figures.results[3].figure.lines[0].points[1].y, 0.25);
-  EXPECT_TRUE(figures.results[3].figure.y.is_logarithmic);
+  EXPECT_EQ(figures.results[3].figure.y.scale, AxisScale::logarithmic);
 }
 
 TEST(ReportCurves, ShowAlongTheRunWhatChanges) {
@@ -51,11 +51,11 @@ TEST(ReportCurves, ShowAlongTheRunWhatChanges) {
   ASSERT_THAT(titles_of(figures.course),
               ElementsAre("Training loss", "Batch size", "Learning rate", "Gain", "Noise scale"));
   EXPECT_TRUE(figures.constant.empty());
-  EXPECT_TRUE(figures.course[1].figure.y.is_logarithmic);
+  EXPECT_EQ(figures.course[1].figure.y.scale, AxisScale::logarithmic);
   EXPECT_EQ(figures.course[1].figure.y.ticks.front().label, "32");
   EXPECT_EQ(figures.course[1].figure.y.ticks.back().label, "256");
-  EXPECT_TRUE(figures.course[2].figure.y.is_logarithmic) << "20 times";
-  EXPECT_FALSE(figures.course[3].figure.y.is_logarithmic);
+  EXPECT_EQ(figures.course[2].figure.y.scale, AxisScale::logarithmic) << "20 times";
+  EXPECT_NE(figures.course[3].figure.y.scale, AxisScale::logarithmic);
 }
 
 TEST(ReportCurves, HaveShortNumbers) {

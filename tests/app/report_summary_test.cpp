@@ -19,7 +19,7 @@ TEST(ReportSummary, HasMeanAndRangeOfTheSeeds) {
                                       {"lars", "64", "1", State::finished, {0.75}}});
   const auto figure = accuracy_figure(study);
   EXPECT_EQ(figure.form, FigureForm::points);
-  EXPECT_TRUE(figure.x.is_logarithmic);
+  EXPECT_EQ(figure.x.scale, AxisScale::logarithmic);
   ASSERT_EQ(figure.x.ticks.size(), 2U);
   EXPECT_EQ(figure.x.ticks[1].place, 64);
   ASSERT_EQ(figure.lines.size(), 2U);
@@ -45,7 +45,7 @@ TEST(ReportSummary, HasTheTimeToAnAccuracy) {
   EXPECT_DOUBLE_EQ(target_accuracy(study.results).value(), 0.49);
   EXPECT_FALSE(target_accuracy({}));
   const auto figure = time_figure(study, 0.49);
-  EXPECT_TRUE(figure.y.is_logarithmic);
+  EXPECT_EQ(figure.y.scale, AxisScale::logarithmic);
   EXPECT_EQ(figure.lines[0].points[0].y, 15);
   EXPECT_EQ(figure.lines[0].points[0].low, 10);
   EXPECT_EQ(figure.lines[0].points[0].high, 20);
@@ -58,7 +58,7 @@ TEST(ReportSummary, PutsGroupsBesideEachOtherWhereTheAxisHasNames) {
                                                        {"lars", "up", "1", State::finished, {0.5}},
                                                        {"sgd", "down", "1", State::diverged, {}}}));
   EXPECT_EQ(figure.form, FigureForm::groups);
-  EXPECT_FALSE(figure.x.is_logarithmic);
+  EXPECT_NE(figure.x.scale, AxisScale::logarithmic);
   EXPECT_EQ(figure.x.ticks[1].label, "down");
   EXPECT_EQ(figure.x.ticks[1].place, 2);
   EXPECT_DOUBLE_EQ(figure.lines[0].points[0].x, 0.85);
