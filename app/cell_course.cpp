@@ -1,6 +1,7 @@
 // See cell_course.hpp.
 #include "app/cell_course.hpp"
 
+#include <cmath>
 #include <exception>
 #include <string>
 
@@ -51,6 +52,22 @@ CellCourse course_of(const std::filesystem::path& directory) {
   MetricsLines lines(directory / "metrics.jsonl");
   while (lines.next()) take(lines, course);
   return course;
+}
+
+std::optional<double> seconds_to(const CellCourse& course, double accuracy) {
+  for (const auto& evaluation : course.evaluations) {
+    if (evaluation.accuracy >= accuracy) return evaluation.seconds;
+  }
+  return std::nullopt;
+}
+
+std::optional<CellEvaluation> best_of(const CellCourse& course) {
+  std::optional<CellEvaluation> best;
+  for (const auto& evaluation : course.evaluations) {
+    if (std::isnan(evaluation.accuracy)) continue;
+    if (!best || evaluation.accuracy > best->accuracy) best = evaluation;
+  }
+  return best;
 }
 
 }  // namespace rubato::app

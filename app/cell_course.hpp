@@ -36,4 +36,10 @@ struct CellCourse {
 // Of DIR/state.json and DIR/metrics.jsonl; what cannot be read there is as if it were not.
 CellCourse course_of(const std::filesystem::path& directory);
 
+// The best accuracy of a course, the first of equals; none without an evaluation.
+std::optional<CellEvaluation> best_of(const CellCourse& course);
+
+// The seconds of training until the first evaluation with at least this accuracy (of 1).
+std::optional<double> seconds_to(const CellCourse& course, double accuracy);
+
 }  // namespace rubato::app

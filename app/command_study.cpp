@@ -11,10 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iomanip>
 #include <iostream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -24,10 +21,13 @@
 #include "app/cell_course.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
+#include "app/file_text.hpp"
 #include "app/killed_run.hpp"
 #include "app/mpi_job.hpp"
+#include "app/number_text.hpp"
 #include "app/progress_line.hpp"
 #include "app/redirected_output.hpp"
+#include "app/report_content.hpp"
 #include "app/restart_policy.hpp"
 #include "app/run_progress.hpp"
 #include "app/stop_signals.hpp"
@@ -57,11 +57,6 @@ constexpr std::uint64_t most_failures = 2;    // of a cell, without progress
 constexpr double backoff_seconds = 1;
 constexpr int most_refusals = 3;  // of a directory that is in use
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 void make_directory(const fs::path& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
@@ -88,7 +83,7 @@ class Study {
   int run(StopSignals& signals) {
     make_directory(directory_ / "cells");
     const runtime::RunLock lock(directory_);
-    files_.write_study(text_of(plan_.file));
+    files_.write_study(file_text(plan_.file));
     for (std::size_t index = 0; index < cells_.size(); ++index) {
       if (is_settled(index)) continue;
       if (const int code = run_cell(index, signals); code != exit_done) return code;
@@ -97,7 +92,7 @@ class Study {
       files_.write_results(results());
     }
     files_.write_results(results());
-    tell_results(files_.write_report(results()));
+    tell_results(files_.write_report(report_study(directory_, file_.name, cells_, courses_)));
     return exit_done;
   }
 
@@ -113,7 +108,7 @@ class Study {
     const auto config = directory_of(cell) / "config.ini";
     if (!fs::exists(config)) return;
     try {
-      train_.require_unchanged(options_of(cell), text_of(config));
+      train_.require_unchanged(options_of(cell), file_text(config));
     } catch (const UsageError& error) {
       throw UsageError(directory_of(cell).string() + ": " + error.what() +
                        " (give the study another out = DIRECTORY)");
@@ -123,7 +118,7 @@ class Study {
   // Nothing is to be done: it is over, and what may change in a run (its end, say) has not.
   bool is_settled(std::size_t index) const {
     if (!courses_[index].is_over()) return false;
-    const auto config = text_of(directory_of(cells_[index]) / "config.ini");
+    const auto config = file_text(directory_of(cells_[index]) / "config.ini");
     return config == options_of(cells_[index]).as_ini();
   }
 
@@ -232,14 +227,9 @@ class Study {
   void tell_cell(std::size_t index) const {
     const auto& course = courses_[index];
     std::cout << "cell " << index + 1 << '/' << cells_.size() << "  " << cells_[index].name << "  ";
-    const auto result = results_of(file_.name, {cells_[index]}, {course});
-    if (!result.cells.empty() && result.cells[0].best) {
-      std::cout << std::fixed << std::setprecision(2) << 100 * result.cells[0].best->accuracy
-                << " %  ";
-    }
+    if (const auto best = best_of(course)) std::cout << percent(best->accuracy) << "  ";
     if (course.state == CellState::diverged) std::cout << "(nan)  ";
-    std::cout << std::fixed << std::setprecision(1) << course.training_seconds << " s\n"
-              << std::flush;
+    std::cout << fixed(course.training_seconds, 1) << " s\n" << std::flush;
   }
 
   int tell_stop(const StopSignals& signals) {

@@ -8,17 +8,12 @@
 #include <sstream>
 
 #include "app/checkpoint_files.hpp"
+#include "app/number_text.hpp"
 
 namespace rubato::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string percent(double share) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(2) << 100 * share << " %";
-  return text.str();
-}
 
 // Four digits after the point; of what diverges, so many as a column holds.
 std::string loss_text(double loss) {

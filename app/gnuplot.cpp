@@ -12,10 +12,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <vector>
+
+#include "app/file_text.hpp"
 
 namespace rubato::app {
 namespace {
@@ -56,11 +57,6 @@ class FileActions {
  private:
   posix_spawn_file_actions_t actions_;
 };
-
-std::string content_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Ours, without what would change numbers or the terminal.
 std::vector<std::string> environment() {
@@ -120,9 +116,9 @@ std::string gnuplot_output(const std::string& script) {
         std::strerror(error));
   }
   const int status = exit_status_of(process);
-  if (status == 0) return content_of(directory.file("picture"));
+  if (status == 0) return file_text(directory.file("picture"));
   throw GnuplotError("gnuplot has not drawn a plot of the report: " +
-                     first_line(content_of(directory.file("complaints"))));
+                     first_line(file_text(directory.file("complaints"))));
 }
 
 }  // namespace rubato::app

@@ -8,22 +8,16 @@
 #include <charconv>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
+#include "app/file_text.hpp"
 #include "app/option_value.hpp"
 
 namespace rubato::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // `environment` is NAME=VALUE words, each ended by a NUL.
 bool has_word(std::string_view environment, std::string_view begin, bool is_whole) {
@@ -52,7 +46,7 @@ std::uint64_t status_number(const std::string& status, const std::string& name, 
 }
 
 pid_t parent_of(const fs::path& process) {
-  return static_cast<pid_t>(status_number(contents(process / "status"), "PPid", 10));
+  return static_cast<pid_t>(status_number(file_text(process / "status"), "PPid", 10));
 }
 
 }  // namespace
@@ -65,7 +59,7 @@ std::vector<JobProcess> find_job_processes(const std::string& mark) {
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const auto pid = parse_whole<pid_t>(entry.path().filename().string());
     if (!pid || *pid == ::getpid()) continue;
-    const std::string environment = contents(entry.path() / "environ");  // empty for a zombie
+    const std::string environment = file_text(entry.path() / "environ");  // empty for a zombie
     if (!has_word(environment, word, true)) continue;
     found.push_back({*pid, has_rank_number(environment)});
     parents.push_back(parent_of(entry.path()));
@@ -82,14 +76,14 @@ std::vector<JobProcess> find_job_processes(const std::string& mark) {
 
 pid_t find_mpirun(const std::vector<JobProcess>& processes, pid_t launcher) {
   for (const auto& process : processes) {
-    const std::string name = contents("/proc/" + std::to_string(process.pid) + "/comm");
+    const std::string name = file_text("/proc/" + std::to_string(process.pid) + "/comm");
     if (name == "mpirun\n" || name == "orterun\n" || name == "mpiexec\n") return process.pid;
   }
   return launcher;
 }
 
 bool listens_to(pid_t pid, int signal) {
-  const std::string status = contents("/proc/" + std::to_string(pid) + "/status");
+  const std::string status = file_text("/proc/" + std::to_string(pid) + "/status");
   const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(signal - 1);
   const auto mask = status_number(status, "SigCgt", 16) | status_number(status, "SigIgn", 16) |
                     status_number(status, "SigBlk", 16);

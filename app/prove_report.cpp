@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "app/number_text.hpp"
 #include "app/option_value.hpp"
 
 namespace rubato::app {
@@ -19,12 +20,6 @@ std::string description(const KillRecord& record) {
   if (record.has_stopped_first) return "stopped before " + way;
   const auto moment = name_of(record.kill.moment);
   return moment.empty() ? way : way + " " + moment;
-}
-
-std::string fixed(double number, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << number;
-  return text.str();
 }
 
 // "1 update", "2 updates".

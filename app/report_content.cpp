@@ -1,10 +1,9 @@
 // See report_content.hpp.
 #include "app/report_content.hpp"
 
-#include <cmath>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
+#include "app/file_text.hpp"
 #include "app/study_grid.hpp"
 #include "app/train_options.hpp"
 #include "data/errors.hpp"
@@ -14,23 +13,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+ReportRun run_of(const fs::path& directory, const std::string& name, CellCourse course) {
+  return {.name = name,
+          .group = {},
+          .batch = {},
+          .course = std::move(course),
+          .curve = curve_of(directory),
+          .configuration = file_text(directory / "config.ini")};
 }
 
 ReportStudy read_study_of(const fs::path& directory) {
-  const auto file = directory / "study.ini";
   const OptionTable train = train_table();
-  const StudyFile study = read_study(file.string(), train);
-  const auto cells = cells_of(study, train);
+  const StudyFile file = read_study((directory / "study.ini").string(), train);
+  const auto cells = cells_of(file, train);
   std::vector<CellCourse> courses;
   for (const auto& cell : cells) courses.push_back(course_of(directory / "cells" / cell.name));
-  ReportStudy found{results_of(study.name, cells, courses), text_of(file), {}};
-  for (const auto& result : found.results.cells) {
-    found.runs.push_back(report_run(directory, result));
-  }
-  if (!found.runs.empty()) return found;
+  auto study = report_study(directory, file.name, cells, courses);
+  if (!study.runs.empty()) return study;
   throw data::ContentError(directory.string() +
                            " is a study none of whose cells has come to its end: there is nothing"
                            " to draw yet");
@@ -38,20 +37,18 @@ ReportStudy read_study_of(const fs::path& directory) {
 
 }  // namespace
 
-ReportRun report_run(const fs::path& directory, const std::string& name) {
-  return {.name = name,
-          .group = {},
-          .batch = {},
-          .course = course_of(directory),
-          .curve = curve_of(directory),
-          .configuration = text_of(directory / "config.ini")};
-}
-
-ReportRun report_run(const fs::path& study_directory, const CellResult& result) {
-  auto run = report_run(study_directory / "cells" / result.cell.name, result.cell.name);
-  run.group = result.cell.group;
-  run.batch = result.cell.batch;
-  return run;
+ReportStudy report_study(const fs::path& directory, const std::string& name,
+                         const std::vector<StudyCell>& cells,
+                         const std::vector<CellCourse>& courses) {
+  ReportStudy study{results_of(name, cells, courses), file_text(directory / "study.ini"), {}};
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!courses[i].is_over()) continue;
+    auto run = run_of(directory / "cells" / cells[i].name, cells[i].name, courses[i]);
+    run.group = cells[i].group;
+    run.batch = cells[i].batch;
+    study.runs.push_back(std::move(run));
+  }
+  return study;
 }
 
 ReportContent read_content(const std::vector<std::string>& directories) {
@@ -73,29 +70,13 @@ ReportContent read_content(const std::vector<std::string>& directories) {
           " has neither metrics.jsonl nor study.ini: it is the directory of no run (rubato"
           " train --out) and of no study");
     }
-    content.runs.push_back(report_run(directory, name));
+    content.runs.push_back(run_of(directory, name, course_of(directory)));
     if (content.runs.back().curve.updates.empty()) {
       throw data::ContentError((directory / "metrics.jsonl").string() +
                                " tells of no update yet: there is nothing to draw");
     }
   }
   return content;
-}
-
-std::optional<double> seconds_to(const CellCourse& course, double accuracy) {
-  for (const auto& evaluation : course.evaluations) {
-    if (evaluation.accuracy >= accuracy) return evaluation.seconds;
-  }
-  return std::nullopt;
-}
-
-std::optional<CellEvaluation> best_of(const CellCourse& course) {
-  std::optional<CellEvaluation> best;
-  for (const auto& evaluation : course.evaluations) {
-    if (std::isnan(evaluation.accuracy)) continue;
-    if (!best || evaluation.accuracy > best->accuracy) best = evaluation;
-  }
-  return best;
 }
 
 }  // namespace rubato::app

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,20 +31,14 @@ struct ReportContent {
   std::vector<ReportRun> runs{};  // of no study
 };
 
-ReportRun report_run(const std::filesystem::path& directory, const std::string& name);
-
-// The run of a cell that is over.
-ReportRun report_run(const std::filesystem::path& study_directory, const CellResult& result);
+// The study that `directory` holds. `courses` are the cells', in the same order.
+ReportStudy report_study(const std::filesystem::path& directory, const std::string& name,
+                         const std::vector<StudyCell>& cells,
+                         const std::vector<CellCourse>& courses);
 
 // Each directory is a run's or a study's. Throws data::MissingFileError for one that is not there
 // or neither of them; data::ContentError for a damaged study.ini, for a study no cell of which is
 // over, and for a run without an update: there is nothing to draw.
 ReportContent read_content(const std::vector<std::string>& directories);
-
-// The seconds of training until the first evaluation with at least this accuracy (of 1).
-std::optional<double> seconds_to(const CellCourse& course, double accuracy);
-
-// The best accuracy of a course, the first of equals; none without an evaluation.
-std::optional<CellEvaluation> best_of(const CellCourse& course);
 
 }  // namespace rubato::app

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
+#include "app/number_text.hpp"
 #include "app/option_value.hpp"
 #include "app/report_curves.hpp"
 #include "app/report_facts.hpp"
@@ -16,14 +15,6 @@
 
 namespace rubato::app {
 namespace {
-
-std::string fixed(double number, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << number;
-  return text.str();
-}
-
-std::string percent(double share) { return fixed(100 * share, 2) + " %"; }
 
 ReportRuns pointers_to(const std::vector<ReportRun>& runs) {
   ReportRuns pointers;
@@ -132,14 +123,14 @@ std::string state_of(const CellCourse& course) {
   return course.state == CellState::diverged ? "diverged" : "not at its end";
 }
 
-// 1 % of the best below the best run; none without an evaluation.
+// One point below the best run; none without an evaluation.
 std::optional<double> common_target(const std::vector<ReportRun>& runs) {
   std::optional<double> most;
   for (const auto& run : runs) {
     const auto best = best_of(run.course);
     if (best && (!most || best->accuracy > *most)) most = best->accuracy;
   }
-  return most ? std::optional(*most - 0.01) : std::nullopt;
+  return most ? std::optional(*most - target_distance) : std::nullopt;
 }
 
 std::string runs_table(const std::vector<ReportRun>& runs) {

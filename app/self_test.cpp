@@ -8,10 +8,9 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <iomanip>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "app/number_text.hpp"
 #include "collectives/allreduce.hpp"
 #include "collectives/node_barrier.hpp"
 #include "collectives/node_memory.hpp"
@@ -37,9 +36,7 @@ class Stopwatch {
 };
 
 std::string rounded(double value, int digits, const std::string& unit) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value << ' ' << unit;
-  return text.str();
+  return fixed(value, digits) + " " + unit;
 }
 
 CheckResult check_arithmetic() {

@@ -1,12 +1,9 @@
 // See study_files.hpp.
 #include "app/study_files.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <span>
 
 #include "app/gnuplot.hpp"
-#include "app/report_content.hpp"
 #include "app/report_page.hpp"
 #include "app/study_markdown.hpp"
 #include "runtime/committed_file.hpp"
@@ -18,11 +15,6 @@ namespace fs = std::filesystem;
 
 void commit_text(const fs::path& file, const std::string& text) {
   runtime::commit_file(file, std::as_bytes(std::span(text)));
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
@@ -37,9 +29,7 @@ void StudyFiles::write_results(const StudyResults& results) const {
   commit_text(directory_ / "results.json", results_as_json(results));
 }
 
-std::string StudyFiles::write_report(const StudyResults& results) const {
-  ReportStudy study{results, text_of(directory_ / "study.ini"), {}};
-  for (const auto& result : results.cells) study.runs.push_back(report_run(directory_, result));
+std::string StudyFiles::write_report(const ReportStudy& study) const {
   try {
     commit_text(directory_ / "report.html", report_page({.studies = {study}}));
     return {};

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "app/study_results.hpp"
+#include "app/report_content.hpp"
 
 namespace rubato::app {
 
@@ -21,7 +21,7 @@ class StudyFiles {
 
   // Replaces the report, which takes a second and more. Where it cannot be drawn, that is no
   // failure: a sentence that says why not; empty: it is there.
-  std::string write_report(const StudyResults& results) const;
+  std::string write_report(const ReportStudy& study) const;
 
  private:
   std::filesystem::path directory_;

@@ -2,7 +2,6 @@
 #include "app/study_results.hpp"
 
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "app/option_value.hpp"
@@ -13,11 +12,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Evaluation = std::optional<CellEvaluation>;
 
-// The first of those with the smallest distance; what has no accuracy is passed over.
-Evaluation nearest_of(const std::vector<CellEvaluation>& evaluations,
-                      const std::function<double(const CellEvaluation&)>& distance) {
+// The first of those that are closest; what has no accuracy is passed over.
+Evaluation closest_to(double accuracy, const CellCourse& course) {
+  const auto distance = [&](const CellEvaluation& one) {
+    return std::abs(one.accuracy - accuracy);
+  };
   Evaluation found;
-  for (const auto& one : evaluations) {
+  for (const auto& one : course.evaluations) {
     if (std::isnan(one.accuracy)) continue;
     if (!found || distance(one) < distance(*found)) found = one;
   }
@@ -29,7 +30,7 @@ CellResult result_of(const StudyCell& cell, const CellCourse& course) {
                     .has_diverged = course.state == CellState::diverged,
                     .updates = course.updates,
                     .training_seconds = course.training_seconds};
-  result.best = nearest_of(course.evaluations, [](const auto& one) { return -one.accuracy; });
+  result.best = best_of(course);
   if (!course.evaluations.empty()) result.last = course.evaluations.back();
   return result;
 }
@@ -140,10 +141,7 @@ StudyResults results_of(const std::string& name, const std::vector<StudyCell>& c
   std::size_t next = 0;
   for (const auto& course : courses) {
     if (!course.is_over()) continue;
-    results.cells[next++].closest =
-        nearest_of(course.evaluations, [&](const CellEvaluation& evaluation) {
-          return std::abs(evaluation.accuracy - results.baseline->accuracy);
-        });
+    results.cells[next++].closest = closest_to(results.baseline->accuracy, course);
   }
   return results;
 }

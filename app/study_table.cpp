@@ -2,10 +2,10 @@
 #include "app/study_table.hpp"
 
 #include <algorithm>
-#include <iomanip>
 #include <numeric>
-#include <sstream>
 #include <utility>
+
+#include "app/number_text.hpp"
 
 namespace rubato::app {
 namespace {
@@ -18,21 +18,14 @@ struct Row {
   Results results;
 };
 
-std::string fixed(double number, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << number;
-  return text.str();
-}
-
-std::string percent(double share) { return fixed(100 * share, 2); }
-
 // "90.40 %", of several "90.40 % (90.11 to 90.62)"; empty for none.
 std::string accuracy_text(const std::vector<double>& values) {
   if (values.empty()) return {};
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  const std::string mean = percent(sum / static_cast<double>(values.size())) + " %";
-  return values.size() == 1 ? mean : mean + " (" + percent(*least) + " to " + percent(*most) + ")";
+  const std::string mean = percent(sum / static_cast<double>(values.size()));
+  if (values.size() == 1) return mean;
+  return mean + " (" + fixed(100 * *least, 2) + " to " + fixed(100 * *most, 2) + ")";
 }
 
 std::string mean_seconds(const std::vector<double>& values) {
@@ -114,7 +107,7 @@ std::vector<std::string> groups_of(const StudyResults& results) {
 std::string baseline_sentence(const StudyResults& results) {
   const auto& baseline = results.baseline;
   if (!baseline) return {};
-  return "Base line: " + percent(baseline->accuracy) + " %, the best of " +
+  return "Base line: " + percent(baseline->accuracy) + ", the best of " +
          (baseline->group.empty() ? "all" : baseline->group) + ", " +
          (is_of_traces(results) ? "trace " : "batch ") + baseline->batch + ".";
 }

@@ -8,14 +8,10 @@
 #include <sstream>
 #include <utility>
 
+#include "app/number_text.hpp"
+
 namespace rubato::app {
 namespace {
-
-std::string fixed(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
-}
 
 std::string significant(double value, int digits) {
   std::ostringstream text;

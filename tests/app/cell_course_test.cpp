@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/state_file.hpp"
+#include "study_courses.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace rubato::app {
@@ -71,6 +72,15 @@ TEST(CellCourse, CountsTheSecondsUntilEachEvaluation) {
   EXPECT_EQ(course.evaluations[1].epoch, 1.5);
   EXPECT_EQ(course.evaluations[1].seconds, 0.875);
   EXPECT_TRUE(std::isnan(course.evaluations[1].loss));
+}
+
+TEST(CourseOfAccuracy, HasABestAndATimeToEachAccuracy) {
+  const auto course = made_course(CellState::finished, {0.5, 0.75, 0.75, 0.25});
+  EXPECT_EQ(best_of(course)->update, 20U) << "the first of equals";
+  EXPECT_EQ(seconds_to(course, 0.5), 10);
+  EXPECT_EQ(seconds_to(course, 0.6), 20);
+  EXPECT_EQ(seconds_to(course, 0.8), std::nullopt);
+  EXPECT_FALSE(best_of({}));
 }
 
 }  // namespace

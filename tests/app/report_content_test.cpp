@@ -85,14 +85,5 @@ TEST_F(Content, HasToBeThere) {
                                 HasSubstr("none of whose cells has come to its end")));
 }
 
-TEST(CourseOfAccuracy, HasABestAndATimeToEachAccuracy) {
-  const auto course = made_course(CellState::finished, {0.5, 0.75, 0.75, 0.25});
-  EXPECT_EQ(best_of(course)->update, 20U) << "the first of equals";
-  EXPECT_EQ(seconds_to(course, 0.5), 10);
-  EXPECT_EQ(seconds_to(course, 0.6), 20);
-  EXPECT_EQ(seconds_to(course, 0.8), std::nullopt);
-  EXPECT_FALSE(best_of({}));
-}
-
 }  // namespace
 }  // namespace rubato::app

@@ -21,12 +21,9 @@ TEST(StudyFiles, AreWrittenWithoutGnuplotToo) {
   ::setenv("PATH", directory.path().c_str(), 1);
   const StudyFiles files(directory.path());
   files.write_study("[study]\n");
-  auto results = made_study("batches", {{"sgd", "32", "1", CellState::finished, {0.5}}}).results;
-  directory.write("cells/" + results.cells[0].cell.name + "/metrics.jsonl",
-                  "{\"type\":\"update\",\"samples\":1,\"loss\":1.0}\n"
-                  "{\"type\":\"update\",\"samples\":2,\"loss\":2.0}\n");
-  files.write_results(results);
-  const auto why_no_report = files.write_report(results);
+  const auto study = made_study("batches", {{"sgd", "32", "1", CellState::finished, {0.5}}});
+  files.write_results(study.results);
+  const auto why_no_report = files.write_report(study);
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_THAT(why_no_report, HasSubstr("Debian package gnuplot-nox"));
   const auto text_of = [&](const std::string& name) {
