@@ -21,6 +21,7 @@ struct DataOptions {
   // one for each channel, or one for all. Empty: as the data have them.
   std::vector<float> mean = {};
   std::vector<float> deviation = {};  // > 0
+  bool operator==(const DataOptions&) const = default;
 };
 
 struct DataSource {

@@ -52,10 +52,27 @@ void check_labels(const std::string& source, std::span<const std::int32_t> label
 InMemoryDataset::InMemoryDataset(std::string source, SampleShape shape, std::size_t classes,
                                  Values values, std::vector<std::int32_t> labels,
                                  Standardisation standardisation)
+    : InMemoryDataset(source, shape, classes,
+                      std::make_shared<const Held>(Held{std::move(values), std::move(labels)}),
+                      std::move(standardisation)) {}
+
+InMemoryDataset::InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
+                                 const std::shared_ptr<const Held>& held,
+                                 Standardisation standardisation)
+    : InMemoryDataset(source, shape, classes,
+                      std::visit([](const auto& values) -> ValuesView { return std::span(values); },
+                                 held->values),
+                      held->labels, std::move(standardisation), held) {}
+
+InMemoryDataset::InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
+                                 ValuesView values, std::span<const std::int32_t> labels,
+                                 Standardisation standardisation,
+                                 std::shared_ptr<const void> keeper)
     : shape_(shape),
       classes_(classes),
-      values_(std::move(values)),
-      labels_(std::move(labels)),
+      keeper_(std::move(keeper)),
+      values_(values),
+      labels_(labels),
       standardisation_(std::move(standardisation)) {
   const std::size_t found = std::visit([](const auto& held) { return held.size(); }, values_);
   if (labels_.empty() || shape_.size() == 0 || classes_ == 0) {
@@ -70,7 +87,7 @@ InMemoryDataset::InMemoryDataset(std::string source, SampleShape shape, std::siz
   }
   check_labels(source, labels_, classes_);
   check_standardisation(source, standardisation_, shape_.channels);
-  if (std::holds_alternative<std::vector<std::uint8_t>>(values_)) {
+  if (std::holds_alternative<std::span<const std::uint8_t>>(values_)) {
     byte_table_ = table_of_bytes(standardisation_);
   }
 }
@@ -104,12 +121,12 @@ void InMemoryDataset::read_sample(std::size_t index, std::span<float> out) const
     }
   };
   const std::size_t begin = index * out.size();
-  if (const auto* bytes = std::get_if<std::vector<std::uint8_t>>(&values_)) {
+  if (const auto* bytes = std::get_if<std::span<const std::uint8_t>>(&values_)) {
     fill(bytes->data() + begin, [this](std::uint8_t value, std::size_t channel) {
       return byte_table_[channel * 256 + value];
     });
   } else {
-    fill(std::get<std::vector<float>>(values_).data() + begin,
+    fill(std::get<std::span<const float>>(values_).data() + begin,
          [this](float value, std::size_t channel) {
            return standardised(value, standardisation_, channel);
          });

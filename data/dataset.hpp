@@ -46,9 +46,15 @@ class Dataset {
 class InMemoryDataset final : public Dataset {
  public:
   using Values = std::variant<std::vector<std::uint8_t>, std::vector<float>>;
-  // Throws ContentError (naming `source`) if sizes or labels do not fit together.
+  using ValuesView = std::variant<std::span<const std::uint8_t>, std::span<const float>>;
+
+  // Both throw ContentError (naming `source`) if sizes or labels do not fit together.
   InMemoryDataset(std::string source, SampleShape shape, std::size_t classes, Values values,
                   std::vector<std::int32_t> labels, Standardisation standardisation);
+  // Of values and labels that lie elsewhere, for as long as `keeper` lives.
+  InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
+                  ValuesView values, std::span<const std::int32_t> labels,
+                  Standardisation standardisation, std::shared_ptr<const void> keeper);
 
   std::size_t size() const override { return labels_.size(); }
   SampleShape shape() const override { return shape_; }
@@ -56,13 +62,24 @@ class InMemoryDataset final : public Dataset {
   void read(std::span<const std::uint64_t> indices, std::span<float> inputs,
             std::span<std::int32_t> labels) const override;
 
+  const ValuesView& values() const noexcept { return values_; }  // as they are held
+  std::span<const std::int32_t> labels() const noexcept { return labels_; }
+  const Standardisation& standardisation() const noexcept { return standardisation_; }
+
  private:
+  struct Held {
+    Values values;
+    std::vector<std::int32_t> labels;
+  };
+  InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
+                  const std::shared_ptr<const Held>& held, Standardisation standardisation);
   void read_sample(std::size_t index, std::span<float> out) const;
 
   SampleShape shape_;
   std::size_t classes_;
-  Values values_;
-  std::vector<std::int32_t> labels_;
+  std::shared_ptr<const void> keeper_;
+  ValuesView values_;
+  std::span<const std::int32_t> labels_;
   Standardisation standardisation_;
   std::vector<float> byte_table_;  // bytes only: channel * 256 + value
 };
