@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "app/cell_course.hpp"
+#include "app/cell_data.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/file_text.hpp"
 #include "app/killed_run.hpp"
 #include "app/mpi_job.hpp"
-#include "app/number_text.hpp"
 #include "app/progress_line.hpp"
 #include "app/redirected_output.hpp"
 #include "app/report_content.hpp"
@@ -88,7 +88,7 @@ class Study {
       if (is_settled(index)) continue;
       if (const int code = run_cell(index, signals); code != exit_done) return code;
       line_.clear();
-      tell_cell(index);
+      std::cout << finished_text(index, cells_, courses_) << std::endl;
       files_.write_results(results());
     }
     files_.write_results(results());
@@ -154,6 +154,7 @@ class Study {
     for (const auto& [name, value] : cells_[index].options) {
       words.push_back("--" + name + "=" + value);
     }
+    data_.provide(options_of(cells_[index]));
     std::optional<MpiJob> job;
     {
       const RedirectedOutput to_log(directory.string() + ".log");
@@ -224,14 +225,6 @@ class Study {
     }
   }
 
-  void tell_cell(std::size_t index) const {
-    const auto& course = courses_[index];
-    std::cout << "cell " << index + 1 << '/' << cells_.size() << "  " << cells_[index].name << "  ";
-    if (const auto best = best_of(course)) std::cout << percent(best->accuracy) << "  ";
-    if (course.state == CellState::diverged) std::cout << "(nan)  ";
-    std::cout << fixed(course.training_seconds, 1) << " s\n" << std::flush;
-  }
-
   int tell_stop(const StopSignals& signals) {
     line_.clear();
     std::cerr << "rubato: study: stopped by " << signals.first() << "; the same command goes on\n";
@@ -262,6 +255,7 @@ class Study {
   fs::path directory_;
   const StudyFiles files_{directory_};
   std::vector<CellCourse> courses_;  // of the cells
+  CellData data_;
   // Asked for at once: where it is built anew meanwhile, its name is "... (deleted)".
   std::string program_ = fs::read_symlink("/proc/self/exe").string();
   bool is_watched_ = is_watched();

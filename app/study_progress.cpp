@@ -1,6 +1,7 @@
 // See study_progress.hpp.
 #include "app/study_progress.hpp"
 
+#include "app/number_text.hpp"
 #include "app/progress_line.hpp"
 
 namespace rubato::app {
@@ -22,6 +23,11 @@ std::optional<double> seconds_from(std::uint64_t update, const RunningCell& runn
   const auto done = static_cast<double>(running.update - running.begun_at);
   const auto left = static_cast<double>(*running.total_updates) - static_cast<double>(update);
   return left > 0 ? left * running.seconds / done : 0;
+}
+
+std::string place_of(std::size_t index, const std::vector<StudyCell>& cells) {
+  return "cell " + std::to_string(index + 1) + "/" + std::to_string(cells.size()) + "  " +
+         cells[index].name;
 }
 
 }  // namespace
@@ -71,14 +77,21 @@ std::optional<double> seconds_left(const RunningCell& running, const std::vector
 
 std::string progress_text(const RunningCell& running, const std::vector<StudyCell>& cells,
                           const std::vector<CellCourse>& courses) {
-  std::string text = "cell " + std::to_string(running.index + 1) + "/" +
-                     std::to_string(cells.size()) + "  " + cells[running.index].name + "  update " +
-                     std::to_string(running.update);
+  std::string text = place_of(running.index, cells) + "  update " + std::to_string(running.update);
   if (running.total_updates) text.append("/").append(std::to_string(*running.total_updates));
   if (const auto left = seconds_left(running, cells, courses)) {
     text += "  " + clock_time(*left) + " left";
   }
   return text;
+}
+
+std::string finished_text(std::size_t index, const std::vector<StudyCell>& cells,
+                          const std::vector<CellCourse>& courses) {
+  const auto& course = courses[index];
+  std::string text = place_of(index, cells);
+  if (const auto best = best_of(course)) text += "  " + percent(best->accuracy);
+  if (course.state == CellState::diverged) text += "  (nan)";
+  return text + "  " + fixed(course.training_seconds, 1) + " s";
 }
 
 }  // namespace rubato::app

@@ -43,4 +43,9 @@ std::optional<double> seconds_left(const RunningCell& running, const std::vector
 std::string progress_text(const RunningCell& running, const std::vector<StudyCell>& cells,
                           const std::vector<CellCourse>& courses);
 
+// Of a cell that is over: "cell 3/12  batch=64,seed=1  91.25 %  16.0 s", the best accuracy and the
+// seconds of training.
+std::string finished_text(std::size_t index, const std::vector<StudyCell>& cells,
+                          const std::vector<CellCourse>& courses);
+
 }  // namespace rubato::app

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "data/data_image.hpp"
 #include "data/errors.hpp"
 #include "nn/backend.hpp"
 #include "nn/model_zoo.hpp"
@@ -104,7 +105,7 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
   nn::check_arithmetic();
   const nn::Backend backend = nn::backend(options.backend);
   nn::select_kernels(backend, options.isa);
-  data::DataSource source = data::open_data(options.data);
+  data::DataSource source = data::open_data(options.data, options.data_image);
   if (options.evaluate_every && !source.test) {
     throw std::invalid_argument(
         "--evaluate-every: the data have no test set; give one with --test-data or --test-every");

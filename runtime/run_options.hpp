@@ -68,6 +68,7 @@ struct RunOptions {
   std::string isa = "auto";      // oneDNN may use no more than this instruction set
 
   // How it is carried out: none of these changes a bit of the result (under the exact sum).
+  std::string data_image;  // of the same data, loaded by another process (data_image.hpp)
   data::Assignment assignment = data::Assignment::blocked;
   SecondsClock substep_clock = {};  // by which a balanced assignment measures; none: a real one
   collectives::AllreduceAlgorithm allreduce = collectives::AllreduceAlgorithm::automatic;

@@ -104,6 +104,19 @@ class Results(StudyTest):
         self.assertEqual(process.communicate(timeout=LIMIT)[1], "")
         self.assertEqual(process.returncode, 0)
 
+    def test_of_data_that_are_loaded_once(self):
+        """They are gone before the first cell begins."""
+        study = self.write_study("s", epochs=1)
+        text = (self.directory / "s.ini").read_text()
+        self.write("s.ini", text.replace("data = digits", "data = csv:rows.csv\ntest-every = 4"))
+        self.write("rows.csv", "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(96)))
+        self.write("launch", 'rm -f rows.csv\nexec "$RUBATO_MPIEXEC" "$@"\n')
+        launcher = f"sh {self.directory / 'launch'}"
+        self.succeed("study", "s.ini", "--ranks", 2, "--mpirun", launcher)
+        self.assertFalse((self.directory / "rows.csv").exists())
+        rows, _, _ = without_times(study)
+        self.assertEqual([row["state"] for row in rows], ["finished"] * 4)
+
     def check_output(self, result):
         self.assertEqual(result.message, "")
         lines = result.output.splitlines()

@@ -59,5 +59,14 @@ TEST(StudyProgress, IsALine) {
             "cell 4/4  batch=64,optimizer=lars,seed=1  update 20/30  0:20 left");
 }
 
+TEST(StudyProgress, TellsOfACellThatIsOver) {
+  const std::vector<CellCourse> courses{finished(2), made_course(State::diverged, {}), absent,
+                                        absent};
+  EXPECT_EQ(finished_text(0, cells, courses),
+            "cell 1/4  batch=32,optimizer=sgd,seed=1  50.00 %  20.0 s");
+  EXPECT_EQ(finished_text(1, cells, courses),
+            "cell 2/4  batch=32,optimizer=sgd,seed=2  (nan)  0.0 s");
+}
+
 }  // namespace
 }  // namespace rubato::app
