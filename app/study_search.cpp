@@ -49,8 +49,8 @@ std::vector<std::string> names_of(const std::vector<StudyCell>& cells) {
     for (const auto& one : cell.coordinates) names.push_back(one.axis);
     for (const auto& one : cell.options) names.push_back(one.name);
   }
-  std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -91,9 +91,11 @@ std::filesystem::path find_cell(const std::filesystem::path& study_directory,
   const auto all = cells_of(read_study(file.string(), train), train);
   const auto known = names_of(all);
   auto found = all;
-  for (const auto& [name, value] : conditions_in(conditions)) {
-    require_known(name, known);
-    std::erase_if(found, [&](const StudyCell& cell) { return value_of(cell, name) != value; });
+  for (const auto& condition : conditions_in(conditions)) {
+    require_known(condition.name, known);
+    std::erase_if(found, [&](const StudyCell& cell) {
+      return value_of(cell, condition.name) != condition.value;
+    });
   }
   require_one(found, conditions, all);
   return study_directory / "cells" / found.front().name;
