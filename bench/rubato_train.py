@@ -84,7 +84,7 @@ class Rubato:
         return case.batch_size * updates / sum(self.updates(case, updates, *more))
 
 
-def data_of(model, samples=None):
+def data_of(model, samples=None, test_samples=10):
     """Images of the model's shape, and a test set so small that evaluating it takes no time.
 
     Real ones where there are any, unless a number of samples is asked for.
@@ -93,7 +93,7 @@ def data_of(model, samples=None):
     has_images = samples is None and FASHION_MNIST.is_dir() and image_of(model) == IMAGE_28
     return ["--data", "fashion-mnist" if has_images else
             f"synthetic:samples={samples or 12000},shape={shape},classes=10",
-            "--test-data", f"synthetic:samples=10,shape={shape},classes=10"]
+            "--test-data", f"synthetic:samples={test_samples},shape={shape},classes=10"]
 
 
 def require_fashion_mnist():

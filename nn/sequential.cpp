@@ -36,9 +36,10 @@ void add_second_gradient(BackwardPass& pass) {
 Sequential::Sequential(std::vector<Link> layers) {
   if (layers.empty()) throw std::invalid_argument("a sequential model needs at least one layer");
   for (Link& link : layers) {
-    stages_.push_back(Stage{std::move(link.layer), link.input, link.addend, {}, {}, {}, {}, {}});
+    stages_.push_back(
+        Stage{std::move(link.layer), link.input, link.addend, {}, absent, {}, {}, {}, {}});
   }
-  plan_gradients();
+  plan_buffers();
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const Stage& stage = stages_[s];
     const auto yields = [&](std::size_t source, const Shape& shape) {
@@ -58,14 +59,18 @@ Sequential::Sequential(std::vector<Link> layers) {
   place_tensors(/*parameters=*/false);
 }
 
-void Sequential::plan_gradients() {
+void Sequential::plan_buffers() {
   std::vector<Wiring> wiring;
   for (const Stage& stage : stages_) {
     wiring.push_back({stage.input, stage.addend, stage.layer->abilities().works_in_place});
   }
-  const GradientBuffers plan = plan_gradient_buffers(wiring);
-  activation_gradients_.resize(plan.count);
-  for (std::size_t s = 0; s < stages_.size(); ++s) stages_[s].gradient_places = plan.layers[s];
+  const GradientBuffers gradients = plan_gradient_buffers(wiring);
+  const OutputBuffers outputs = plan_output_buffers(wiring);
+  buffers_.resize(std::max(gradients.count, outputs.count));
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    stages_[s].gradient_places = gradients.layers[s];
+    stages_[s].evaluation_place = outputs.layers[s];
+  }
 }
 
 void Sequential::place_tensors(bool parameters) {
@@ -138,13 +143,13 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   const std::size_t samples = minibatch.labels.size();
   const std::span<const float> inputs = aligned_inputs(minibatch.inputs);
   for (Stage& stage : stages_) {
-    ForwardPass pass = forward_pass(stage, inputs, samples);
+    ForwardPass pass = forward_pass(stage, inputs, samples, Mode::training);
     pass.key = minibatch.key;
     stage.layer->forward(pass);
   }
   const MinibatchLoss loss = log_softmax_loss(
       stages_.back().output.first(samples * classes()), minibatch.labels, classes(),
-      activation_gradients_[stages_.back().gradient_places.output].first(samples * classes()));
+      buffers_[stages_.back().gradient_places.output].first(samples * classes()));
   if (is_aligned(gradient.data())) {
     backward(inputs, samples, gradient, minibatch.is_final_from);
   } else {
@@ -155,25 +160,30 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   return loss;
 }
 
+AlignedBuffer<float>& Sequential::output_of(Stage& stage, Mode mode) {
+  return mode == Mode::training ? stage.output : buffers_[stage.evaluation_place];
+}
+
 ForwardPass Sequential::forward_pass(Stage& stage, std::span<const float> inputs,
-                                     std::size_t samples) {
+                                     std::size_t samples, Mode mode) {
   const std::size_t output_size = samples * stage.layer->output_shape().elements();
   ForwardPass pass;
-  pass.input =
-      stage.input == absent
-          ? inputs
-          : stages_[stage.input].output.first(samples * stage.layer->input_shape().elements());
-  if (stage.addend != absent) pass.addend = stages_[stage.addend].output.first(output_size);
-  pass.output = stage.output.first(output_size);
+  pass.output = output_of(stage, mode).first(output_size);
+  pass.input = stage.input == absent ? inputs
+                                     : output_of(stages_[stage.input], mode)
+                                           .first(samples * stage.layer->input_shape().elements());
+  if (stage.addend != absent) {
+    pass.addend = output_of(stages_[stage.addend], mode).first(output_size);
+  }
   return pass;
 }
 
 BackwardPass Sequential::backward_pass(Stage& stage, std::span<const float> inputs,
                                        std::size_t samples, std::span<float> gradient) {
-  const ForwardPass forward = forward_pass(stage, inputs, samples);
+  const ForwardPass forward = forward_pass(stage, inputs, samples, Mode::training);
   const GradientPlaces& places = stage.gradient_places;
   const auto at = [this](std::size_t buffer, std::size_t elements) {
-    return buffer == absent ? std::span<float>{} : activation_gradients_[buffer].first(elements);
+    return buffer == absent ? std::span<float>{} : buffers_[buffer].first(elements);
   };
   for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
     const TensorInfo& tensor = layout_.tensors()[stage.tensors[i]];
@@ -225,9 +235,10 @@ MinibatchLoss Sequential::evaluate(std::span<const float> inputs,
   hold_to_one_thread();
   const std::span<const float> aligned = aligned_inputs(inputs);
   for (Stage& stage : stages_) {
-    stage.layer->evaluate(forward_pass(stage, aligned, labels.size()));
+    stage.layer->evaluate(forward_pass(stage, aligned, labels.size(), Mode::evaluation));
   }
-  return log_softmax_loss(stages_.back().output.first(labels.size() * classes()), labels, classes(),
+  const AlignedBuffer<float>& outputs = output_of(stages_.back(), Mode::evaluation);
+  return log_softmax_loss(outputs.first(labels.size() * classes()), labels, classes(),
                           /*gradient=*/{}, each);
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "nn/aligned_buffer.hpp"
-#include "nn/gradient_buffers.hpp"
+#include "nn/buffer_plans.hpp"
 #include "nn/layer.hpp"
 #include "nn/model.hpp"
 
@@ -48,19 +48,23 @@ class Sequential final : public Model {
     std::size_t input;
     std::size_t addend;
     GradientPlaces gradient_places;
+    std::size_t evaluation_place;  // the buffer of the output in an evaluation
     std::vector<std::size_t> tensors;
     std::vector<std::span<const float>> values;
     std::vector<std::span<float>> gradients;
-    AlignedBuffer<float> output;
+    AlignedBuffer<float> output;  // in training
   };
 
-  void plan_gradients();
+  void plan_buffers();
   void place_tensors(bool parameters);
   void check(std::span<const float> inputs, std::span<const std::int32_t> labels) const;
   std::span<const float> aligned_inputs(std::span<const float> inputs);
   std::size_t classes() const { return stages_.back().layer->output_shape().elements(); }
+  enum class Mode { training, evaluation };
+  AlignedBuffer<float>& output_of(Stage& stage, Mode mode);
   // What a stage takes and yields; its outputs hold what the stages before have computed.
-  ForwardPass forward_pass(Stage& stage, std::span<const float> inputs, std::size_t samples);
+  ForwardPass forward_pass(Stage& stage, std::span<const float> inputs, std::size_t samples,
+                           Mode mode);
   BackwardPass backward_pass(Stage& stage, std::span<const float> inputs, std::size_t samples,
                              std::span<float> gradient);
   void backward(std::span<const float> inputs, std::size_t samples, std::span<float> gradient,
@@ -75,7 +79,8 @@ class Sequential final : public Model {
   AlignedBuffer<float> aligned_inputs_;
   AlignedBuffer<float> aligned_parameters_;
   AlignedBuffer<float> aligned_gradient_;
-  std::vector<AlignedBuffer<float>> activation_gradients_;  // used as `gradient_places` say
+  // Gradients of activations on the way back, activations in an evaluation: as the places say.
+  std::vector<AlignedBuffer<float>> buffers_;
 };
 
 }  // namespace rubato::nn

@@ -11,7 +11,8 @@ namespace rubato::runtime {
 
 namespace {
 
-constexpr std::uint64_t batch_samples = 256;
+// As many as the usual minibatch: so evaluating takes no memory and no kernels beyond training's.
+constexpr std::uint64_t batch_samples = 32;
 
 }  // namespace
 
@@ -30,9 +31,10 @@ std::uint64_t Evaluator::batches() const {
 
 void Evaluator::read_share(const collectives::Communicator& communicator, const Moving& moving,
                            const Take& take) const {
-  std::vector<float> inputs(batch_samples * test_set_->shape().size());
-  std::vector<std::int32_t> labels(batch_samples);
-  std::vector<std::uint64_t> indices(batch_samples);
+  const std::uint64_t most = std::min<std::uint64_t>(batch_samples, test_set_->size());
+  std::vector<float> inputs(most * test_set_->shape().size());
+  std::vector<std::int32_t> labels(most);
+  std::vector<std::uint64_t> indices(most);
   for (std::uint64_t batch = communicator.rank(); batch < batches(); batch += communicator.size()) {
     if (moving) moving(false);
     const std::uint64_t begin = batch * batch_samples;

@@ -1,9 +1,10 @@
-// Which buffer holds the gradient of which layer's output during a backward pass.
+// Which buffer holds what between the layers: gradients during a backward pass, and outputs while a
+// model is only evaluated. (In training every output has a buffer of its own, for the way back.)
 //
 // A chain needs two buffers, used in turn. Where an activation goes two ways (into a residual block
-// and past it), two gradients come back and must both be kept until the layer that made the
-// activation takes them. Buffers are given out last in, first out, so that what is written next is
-// still in cache.
+// and past it), it must be kept until both have taken it; on the way back two gradients come, and
+// must both be kept until the layer that made the activation takes them. Buffers are given out last
+// in, first out, so that what is written next is still in cache.
 #pragma once
 
 #include <cstddef>
@@ -38,5 +39,14 @@ struct GradientBuffers {
 // gradient where its output's was. Throws std::invalid_argument where a layer takes its values from
 // a later one, where nobody takes a layer's output, or where it goes more than two ways.
 GradientBuffers plan_gradient_buffers(std::span<const Wiring> layers);
+
+struct OutputBuffers {
+  std::vector<std::size_t> layers;  // the number of the buffer of each layer's output
+  std::size_t count = 0;
+};
+
+// For a pass forwards alone: an output is kept until the last layer that takes it has done so. Of
+// layers that plan_gradient_buffers() takes.
+OutputBuffers plan_output_buffers(std::span<const Wiring> layers);
 
 }  // namespace rubato::nn

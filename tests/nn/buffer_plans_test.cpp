@@ -1,4 +1,4 @@
-#include "nn/gradient_buffers.hpp"
+#include "nn/buffer_plans.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,21 +54,22 @@ void play(const std::vector<Wiring>& layers) {
   for (const std::set<std::size_t>& held : holds) EXPECT_TRUE(held.empty());
 }
 
+// 0 convolution, 1 norm, 2-5 a block past which 1 goes, 6-11 a block with a projection.
+const std::vector<Wiring> blocks = {{},
+                                    {0, absent, true},
+                                    {1},
+                                    {2, absent, true},
+                                    {3},
+                                    {4, 1},
+                                    {5},
+                                    {6, absent, true},
+                                    {7},
+                                    {5},
+                                    {9, absent, true},
+                                    {8, 10},
+                                    {11}};
+
 TEST(GradientBuffers, EveryGradientIsThereWhenItIsTaken) {
-  // 0 convolution, 1 norm, 2-5 a block past which 1 goes, 6-11 a block with a projection.
-  const std::vector<Wiring> blocks = {{},
-                                      {0, absent, true},
-                                      {1},
-                                      {2, absent, true},
-                                      {3},
-                                      {4, 1},
-                                      {5},
-                                      {6, absent, true},
-                                      {7},
-                                      {5},
-                                      {9, absent, true},
-                                      {8, 10},
-                                      {11}};
   play(blocks);
   EXPECT_EQ(plan_gradient_buffers(blocks).count, 3U);
   std::vector<Wiring> not_in_place = blocks;
@@ -84,6 +85,29 @@ TEST(GradientBuffers, RefusesWhatCannotBe) {
             "layer 1 takes its values from layer 2, which does not come before it");
   EXPECT_EQ(refusal({{}, {0}, {0}}), "nobody takes the output of layer 1");
   EXPECT_EQ(refusal({{}, {0}, {0, 1}, {0, 2}}), "the output of layer 0 goes more than two ways");
+}
+
+// Plays a pass forwards: what a layer takes must still lie where it was written.
+std::size_t play_forwards(const std::vector<Wiring>& layers) {
+  const OutputBuffers plan = plan_output_buffers(layers);
+  std::vector<std::size_t> holds(plan.count, absent);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    for (const std::size_t source : {layers[layer].input, layers[layer].addend}) {
+      if (source == absent) continue;
+      EXPECT_EQ(holds.at(plan.layers[source]), source) << "layer " << layer;
+      EXPECT_NE(plan.layers[source], plan.layers[layer]) << "layer " << layer;
+    }
+    holds.at(plan.layers[layer]) = layer;
+  }
+  return plan.count;
+}
+
+TEST(OutputBuffers, KeepAnOutputUntilItsLastUser) {
+  EXPECT_EQ(play_forwards({{}}), 1U);
+  EXPECT_EQ(play_forwards({{}, {0}, {1}, {2}, {3}}), 2U) << "a chain";
+  EXPECT_EQ(play_forwards(blocks), 3U);
+  EXPECT_EQ(play_forwards({{}, {0}, {1, 1}, {2}, {3}, {4, 3}}), 3U)
+      << "what one layer takes twice is given back once";
 }
 
 }  // namespace
