@@ -169,7 +169,7 @@ TEST_F(AdaptiveDataLoaderTest, TellsItsBatchSizesAndRefusesOldOnes) {
   std::optional<LocalBatchSize> kept;
   for ([[maybe_unused]] const auto epoch : remaining_epochs_until(2)) {
     if (kept) {
-      EXPECT_THAT([&] { static_cast<std::uint64_t>(*kept); },
+      EXPECT_THAT([&] { return static_cast<std::uint64_t>(*kept); },
                   ThrowsMessage<std::logic_error>(HasSubstr("asked for in another epoch")));
     }
     kept = parts.train.get_local_bsz();
@@ -179,7 +179,7 @@ TEST_F(AdaptiveDataLoaderTest, TellsItsBatchSizesAndRefusesOldOnes) {
       EXPECT_EQ(*kept, 8U);
     }
   }
-  EXPECT_THROW(static_cast<std::uint64_t>(*kept), std::logic_error);
+  EXPECT_THROW(static_cast<void>(static_cast<std::uint64_t>(*kept)), std::logic_error);
 }
 
 TEST_F(AdaptiveDataLoaderTest, MinibatchesAreOfABatchAndOfTheDataSet) {
