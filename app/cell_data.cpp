@@ -7,23 +7,39 @@
 #include <utility>
 
 #include "app/run_from_options.hpp"
+#include "runtime/version.hpp"
 
 namespace rubato::app {
+namespace {
 
-CellData::~CellData() { ::unsetenv(data_image_variable); }
+constexpr const char* variable = "RUBATO_DATA_IMAGE";  // BUILD:NAME
+
+std::string this_build() {
+  return std::string(runtime::version) + " " + std::string(runtime::revision) + ":";
+}
+
+}  // namespace
+
+CellData::~CellData() { ::unsetenv(variable); }
 
 void CellData::provide(const Options& options) {
   auto asked_for = data_options(options);
   if (asked_for_ == asked_for) return;
   asked_for_ = std::move(asked_for);
-  ::unsetenv(data_image_variable);
+  ::unsetenv(variable);
   image_.reset();
   try {
     image_.emplace(*asked_for_);
-    ::setenv(data_image_variable, image_->name().c_str(), 1);
-  } catch (const std::exception&) {
-    image_.reset();
+    ::setenv(variable, (this_build() + image_->name()).c_str(), 1);
+  } catch (const std::exception&) {  // the cells will say
   }
+}
+
+std::string provided_data_image() {
+  const char* value = std::getenv(variable);
+  const std::string told = value == nullptr ? "" : value;
+  const std::string build = this_build();
+  return told.starts_with(build) ? told.substr(build.size()) : "";
 }
 
 }  // namespace rubato::app

@@ -18,13 +18,17 @@ class CellData {
   ~CellData();
 
   // For the processes that are started from now on: an image of what `options` (of a training) ask
-  // for. One image at a time. Where the data cannot be loaded, or not be held, there is none: then
-  // each cell loads them itself, and says what is wrong with them.
+  // for. One image at a time, made anew when they ask for other data than the last ones did. Where
+  // the data cannot be loaded there is none: then each cell loads them, and says what is wrong.
   void provide(const Options& options);
 
  private:
   std::optional<data::DataOptions> asked_for_;
   std::optional<data::DataImage> image_;
 };
+
+// For a training: the name of the image that a study of this very build has told of; empty if none
+// has.
+std::string provided_data_image();
 
 }  // namespace rubato::app

@@ -23,6 +23,7 @@
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/file_text.hpp"
+#include "app/job_options.hpp"
 #include "app/killed_run.hpp"
 #include "app/mpi_job.hpp"
 #include "app/progress_line.hpp"
@@ -127,6 +128,7 @@ class Study {
     const auto directory = directory_of(cells_[index]);
     RestartPolicy policy(most_failures, backoff_seconds);
     int refusals = 0;
+    if (stays_here(plan_.launcher)) data_.provide(options_of(cells_[index]));
     while (true) {
       wait_until_unused(directory, signals);
       if (signals.wants_stop()) return tell_stop(signals);
@@ -154,7 +156,6 @@ class Study {
     for (const auto& [name, value] : cells_[index].options) {
       words.push_back("--" + name + "=" + value);
     }
-    data_.provide(options_of(cells_[index]));
     std::optional<MpiJob> job;
     {
       const RedirectedOutput to_log(directory.string() + ".log");
@@ -197,6 +198,7 @@ class Study {
     while (true) {
       try {
         runtime::require_unused(directory);
+        signals.look();
         return;
       } catch (const runtime::OutputError&) {
         if (Clock::now() > until) throw;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/cell_data.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/job_processes.hpp"
@@ -134,6 +135,7 @@ Prepared prepare(const collectives::Communicator& world, const OptionTable& tabl
         }
       },
       explain);
+  prepared.run.data_image = provided_data_image();
   return prepared;
 }
 

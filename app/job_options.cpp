@@ -55,6 +55,10 @@ std::vector<std::string> launcher_words(const Options& options) {
   return words;
 }
 
+bool stays_here(const std::vector<std::string>& launcher) {
+  return is_mpirun(launcher[0]) && !knows_hosts(launcher);
+}
+
 // The set has room for 1024 cores: of a larger host all count.
 std::uint64_t cores_here() {
   cpu_set_t allowed;
@@ -70,9 +74,7 @@ void require_room_for(std::uint64_t ranks, const std::string& option,
   if (ranks > most_ranks) {
     throw UsageError(number + ": expected at most " + std::to_string(most_ranks));
   }
-  if (ranks <= most_ranks_a_core * cores || !is_mpirun(launcher[0]) || knows_hosts(launcher)) {
-    return;
-  }
+  if (ranks <= most_ranks_a_core * cores || !stays_here(launcher)) return;
   throw UsageError(number + ": expected at most " + std::to_string(most_ranks_a_core * cores) +
                    " on this host, which has " + std::to_string(cores) +
                    (cores == 1 ? " core" : " cores") +

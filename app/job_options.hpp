@@ -14,6 +14,9 @@ Option launcher_option(const std::string& group);
 // Its words. Throws UsageError if there is none.
 std::vector<std::string> launcher_words(const Options& options);
 
+// The launcher is an mpirun that knows of no other host than this one.
+bool stays_here(const std::vector<std::string>& launcher);
+
 std::uint64_t cores_here();  // that this process may run on
 
 // Throws UsageError, naming `option`, for numbers that no launcher should be asked for, because it

@@ -18,7 +18,7 @@ Figure accuracy_figure(const ReportStudy& study);
 Figure time_figure(const ReportStudy& study, double accuracy);
 
 // How far below the best an accuracy (of 1) is good enough to ask for the time to it.
-constexpr double target_distance = 0.01;
+inline constexpr double target_distance = 0.01;
 
 // That far below the baseline; none without a baseline.
 std::optional<double> target_accuracy(const StudyResults& results);

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -249,7 +248,6 @@ runtime::RunOptions run_from(const Options& options) {
   require_effect(options);
   runtime::RunOptions run;
   run.data = data_options(options);
-  if (const char* image = std::getenv(data_image_variable)) run.data_image = image;
   run.augmentation = data::augmentation(options.text("augment"));
   run.model = options.text("model");
   describe_batches(options, run);

@@ -7,9 +7,6 @@
 
 namespace rubato::app {
 
-// Names an image of the data (data_image.hpp), where another process has loaded them already.
-inline constexpr const char* data_image_variable = "RUBATO_DATA_IMAGE";
-
 // `options` are of train_table(). Throws UsageError for a name that is not known (with the nearest)
 // and for a combination that makes no sense; opens no file.
 runtime::RunOptions run_from(const Options& options);

@@ -26,6 +26,7 @@ namespace {
 
 constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 constexpr std::size_t alignment = 64;
+constexpr const char* memory_name = "rubato-data";
 constexpr std::array<char, 16> format{"rubato data 1"};
 
 // Places are bytes from the image's begin.
@@ -63,7 +64,7 @@ std::string new_token() {
   return std::to_string(random()) + std::to_string(random()) + std::to_string(random());
 }
 
-// All that decides what the data are but for the files' content.
+// What was asked for, and where: not what the files hold, nor what HOME and RUBATO_DATA are.
 std::string asked_for(const DataOptions& options) {
   std::ostringstream text;
   text << std::hexfloat << std::filesystem::current_path() << ' ' << std::quoted(options.spec);
@@ -146,11 +147,13 @@ class Mapping {
  public:
   // Null if there is none of this name.
   static std::shared_ptr<const Mapping> open(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (!is_image(path)) return nullptr;  // to open something else may have consequences
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return nullptr;
     std::shared_ptr<const Mapping> mapping;
     struct stat status {};
-    if (::fcntl(descriptor, F_GET_SEALS) == seals && ::fstat(descriptor, &status) == 0 &&
+    const int found = ::fcntl(descriptor, F_GET_SEALS);
+    if (found >= 0 && (found & seals) == seals && ::fstat(descriptor, &status) == 0 &&
         static_cast<std::size_t>(status.st_size) >= sizeof(ImageHeader)) {
       const auto size = static_cast<std::size_t>(status.st_size);
       void* begin = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
@@ -176,6 +179,12 @@ class Mapping {
  private:
   Mapping(std::byte* begin, std::size_t size) : begin_(begin), size_(size) {}
 
+  static bool is_image(const std::string& path) {
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(path, error).string();
+    return !error && target.starts_with(std::string("/memfd:") + memory_name);
+  }
+
   std::byte* begin_;
   std::size_t size_;
 };
@@ -196,7 +205,7 @@ std::vector<float> copied(std::span<const float> values) { return {values.begin(
 }  // namespace
 
 DataImage::DataImage(const DataOptions& options)
-    : descriptor_(::memfd_create("rubato-data", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+    : descriptor_(::memfd_create(memory_name, MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (descriptor_ < 0) throw_error("no memory for the data's image");
   const std::string token = new_token();
   name_ =
@@ -209,12 +218,7 @@ DataImage::DataImage(const DataOptions& options)
   }
 }
 
-DataImage::DataImage(DataImage&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
-
-DataImage::~DataImage() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
+DataImage::~DataImage() { ::close(descriptor_); }
 
 std::optional<DataSource> open_image(const std::string& name, const DataOptions& options) {
   const auto space = name.find(' ');

@@ -49,7 +49,7 @@ void check_labels(const std::string& source, std::span<const std::int32_t> label
 
 }  // namespace
 
-InMemoryDataset::InMemoryDataset(std::string source, SampleShape shape, std::size_t classes,
+InMemoryDataset::InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
                                  Values values, std::vector<std::int32_t> labels,
                                  Standardisation standardisation)
     : InMemoryDataset(source, shape, classes,

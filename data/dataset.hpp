@@ -49,7 +49,7 @@ class InMemoryDataset final : public Dataset {
   using ValuesView = std::variant<std::span<const std::uint8_t>, std::span<const float>>;
 
   // Both throw ContentError (naming `source`) if sizes or labels do not fit together.
-  InMemoryDataset(std::string source, SampleShape shape, std::size_t classes, Values values,
+  InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes, Values values,
                   std::vector<std::int32_t> labels, Standardisation standardisation);
   // Of values and labels that lie elsewhere, for as long as `keeper` lives.
   InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
@@ -64,7 +64,6 @@ class InMemoryDataset final : public Dataset {
 
   const ValuesView& values() const noexcept { return values_; }  // as they are held
   std::span<const std::int32_t> labels() const noexcept { return labels_; }
-  const Standardisation& standardisation() const noexcept { return standardisation_; }
 
  private:
   struct Held {

@@ -1,8 +1,8 @@
 #include "app/cell_data.hpp"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -17,42 +17,44 @@ Options training_on(const std::string& data, const std::string& rate = "0.1") {
       std::vector<std::string>{"--data", data, "--batch-size", "32", "--lr", rate});
 }
 
-std::string told() {
-  const char* name = std::getenv(data_image_variable);
-  return name == nullptr ? "" : name;
-}
-
 TEST(CellData, TellsTheTrainingsThatFollowWhereTheirDataAre) {
   {
     CellData data;
     data.provide(training_on("digits"));
-    const auto run = run_from(training_on("digits"));
-    EXPECT_EQ(run.data_image, told());
-    const auto found = data::open_image(run.data_image, run.data);
+    const auto found =
+        data::open_image(provided_data_image(), data_options(training_on("digits", "0.2")));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->train->size(), 1438U);
   }
-  EXPECT_EQ(told(), "");
-  EXPECT_EQ(run_from(training_on("digits")).data_image, "");
+  EXPECT_EQ(provided_data_image(), "");
 }
 
 TEST(CellData, LoadsThemAgainOnlyIfTheyAreOthers) {
   CellData data;
   data.provide(training_on("digits", "0.1"));
-  const auto first = told();
+  const auto first = provided_data_image();
   data.provide(training_on("digits", "0.2"));
-  EXPECT_EQ(told(), first);
+  EXPECT_EQ(provided_data_image(), first);
   data.provide(training_on("synthetic:samples=40"));
-  EXPECT_NE(told(), first);
+  EXPECT_NE(provided_data_image(), first);
   EXPECT_FALSE(data::open_image(first, {.spec = "digits"})) << "one image at a time";
-  EXPECT_TRUE(data::open_image(told(), {.spec = "synthetic:samples=40"}));
+  EXPECT_TRUE(data::open_image(provided_data_image(), {.spec = "synthetic:samples=40"}));
 }
 
 TEST(CellData, IsSilentOfDataThatCannotBeLoaded) {
   CellData data;
   data.provide(training_on("digits"));
   data.provide(training_on("csv:nowhere.csv"));
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(provided_data_image(), "");
+}
+
+TEST(CellData, IsNotForProgramsOfAnotherBuild) {
+  CellData data;
+  data.provide(training_on("digits"));
+  const std::string told = ::getenv("RUBATO_DATA_IMAGE");
+  ASSERT_NE(told.find(provided_data_image()), std::string::npos);
+  ::setenv("RUBATO_DATA_IMAGE", ("1" + told).c_str(), 1);
+  EXPECT_EQ(provided_data_image(), "");
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ class Results(StudyTest):
         text = (self.directory / "s.ini").read_text()
         self.write("s.ini", text.replace("data = digits", "data = csv:rows.csv\ntest-every = 4"))
         self.write("rows.csv", "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(96)))
-        self.write("launch", 'rm -f rows.csv\nexec "$RUBATO_MPIEXEC" "$@"\n')
-        launcher = f"sh {self.directory / 'launch'}"
+        launcher = self.write("mpirun", '#!/bin/sh\nrm -f rows.csv\nexec "$RUBATO_MPIEXEC" "$@"\n')
+        launcher.chmod(0o755)
         self.succeed("study", "s.ini", "--ranks", 2, "--mpirun", launcher)
         self.assertFalse((self.directory / "rows.csv").exists())
         rows, _, _ = without_times(study)

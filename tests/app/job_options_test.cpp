@@ -25,6 +25,16 @@ TEST(JobOptions, TheLauncherIsMpirunOrWhatIsSaidWordByWord) {
   EXPECT_THROW(launcher_words(parse({"--mpirun", "  "})), UsageError);
 }
 
+TEST(JobOptions, OnlyAnMpirunThatKnowsOfNoHostStaysHere) {
+  ::unsetenv("SLURM_JOB_ID");
+  EXPECT_TRUE(stays_here({"/usr/bin/mpirun", "--bind-to", "none"}));
+  EXPECT_FALSE(stays_here({"srun"}));
+  EXPECT_FALSE(stays_here({"mpirun", "--hostfile", "hosts"}));
+  ::setenv("SLURM_JOB_ID", "1", 1);
+  EXPECT_FALSE(stays_here({"mpirun"}));
+  ::unsetenv("SLURM_JOB_ID");
+}
+
 std::string refusal(std::uint64_t ranks, const std::vector<std::string>& launcher,
                     std::uint64_t cores) {
   try {

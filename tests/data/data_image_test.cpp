@@ -2,11 +2,16 @@
 // gives nothing.
 #include "data/data_image.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -82,10 +87,16 @@ TEST(DataImage, OutlivesItsFilesAndItsUsersOutliveIt) {
 TEST(DataImage, IsOfOtherProcessesToo) {
   const DataOptions options{.spec = "digits"};
   const DataImage image(options);
+  const int descriptor = std::stoi(image.name().substr(image.name().rfind('/') + 1));
+  EXPECT_EQ(::fcntl(descriptor, F_GETFD), FD_CLOEXEC) << "programs that are started would keep it";
   const pid_t child = ::fork();
   if (child == 0) {
-    ::close(std::stoi(image.name().substr(image.name().rfind('/') + 1)));  // its own copy
-    ::_exit(open_image(image.name(), options) ? 0 : 1);
+    ::close(descriptor);  // its own copy
+    try {
+      ::_exit(open_image(image.name(), options) ? 0 : 1);
+    } catch (...) {
+      ::_exit(2);
+    }
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -111,6 +122,17 @@ TEST(DataImage, IsOfItsOptionsAlone) {
   std::filesystem::current_path(former);
 }
 
+// A memory of the same name and content as an image, which stays open.
+std::string unsealed_copy(const std::string& image) {
+  std::ifstream in(image, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  const int descriptor = ::memfd_create("rubato-data", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (::write(descriptor, content.data(), content.size()) != static_cast<ssize_t>(content.size())) {
+    ADD_FAILURE() << "cannot write";
+  }
+  return "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(descriptor);
+}
+
 TEST(DataImage, IsNothingElse) {
   const TemporaryDirectory directory;
   const DataOptions options{.spec = "digits"};
@@ -122,10 +144,14 @@ TEST(DataImage, IsNothingElse) {
   EXPECT_FALSE(open_image(path, options));
   EXPECT_FALSE(open_image("", options));
   EXPECT_FALSE(open_image("/proc/none/fd/3 1", options));
+  const auto word = image.name().substr(path.size());
   const auto copy = directory.path() / "copy";
   std::filesystem::copy_file(path, copy);
-  EXPECT_FALSE(open_image(copy.string() + image.name().substr(path.size()), options))
-      << "a file, which others might change";
+  EXPECT_FALSE(open_image(copy.string() + word, options)) << "a file, which others might change";
+  const auto pipe = directory.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(open_image(pipe.string() + word, options)) << "and nobody waits for a writer";
+  EXPECT_FALSE(open_image(unsealed_copy(path) + word, options)) << "nor memory that they might";
   EXPECT_EQ(content_of(*open_data(options, "").train), content_of(*open_data(options).train));
 }
 
