@@ -85,12 +85,11 @@ OutputBuffers plan_output_buffers(std::span<const Wiring> layers) {
   OutputBuffers plan;
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
     plan.layers.push_back(buffers.take());
-    const auto give_back_after_last_use = [&](std::size_t source) {
-      if (source != absent && last_user[source] == layer) buffers.give_back(plan.layers[source]);
-    };
-    const Wiring& wiring = layers[layer];
-    give_back_after_last_use(wiring.input);
-    if (wiring.addend != wiring.input) give_back_after_last_use(wiring.addend);
+    for (const std::size_t source : {layers[layer].input, layers[layer].addend}) {
+      if (source == absent || last_user[source] != layer) continue;
+      buffers.give_back(plan.layers[source]);
+      last_user[source] = absent;  // a layer may take an output twice
+    }
   }
   plan.count = buffers.count();
   return plan;

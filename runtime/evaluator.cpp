@@ -11,7 +11,7 @@ namespace rubato::runtime {
 
 namespace {
 
-// As many as the usual minibatch: so evaluating takes no memory and no kernels beyond training's.
+// As many as the usual minibatch: so evaluating usually takes no more memory than training.
 constexpr std::uint64_t batch_samples = 32;
 
 }  // namespace

@@ -44,7 +44,7 @@ class Evaluator {
     std::vector<ClassResult> classes;  // by label
   };
 
-  // Collective. Batches of 256 samples in file order, batch i on rank i mod R; their sums are added
+  // Collective. Batches of 32 samples in file order, batch i on rank i mod R; their sums are added
   // in order of i. `moving` is called before each batch, and with `waits` before ranks wait for
   // each other.
   using Moving = std::function<void(bool waits)>;

@@ -205,6 +205,23 @@ TEST(Sequential, EvaluationIgnoresCompanions) {  // no minibatch statistics, no 
   });
 }
 
+TEST(Sequential, EvaluationIsTheForwardPassOfTraining) {  // in other buffers
+  for_each_model([](const ModelCase& c, Backend backend) {
+    constexpr std::size_t samples = 96;  // the running variances hold n/(n-1) of what they should
+    ModelUnderTest test(c.spec, c.shape, samples, backend);
+    const double loss = test.compute().loss_sum;
+    if (test.compute(0, {9, 9, 9}).loss_sum != loss) return;  // it has dropout
+    for (const TensorInfo& tensor : test.layout().tensors()) {
+      if (tensor.is_parameter) continue;
+      std::ranges::copy(test.gradient_of(tensor), test.parameters().subspan(tensor.offset).begin());
+    }
+    test.model().use_parameters(test.parameters());
+    const double evaluated = test.model().evaluate(test.inputs(), test.labels()).loss_sum;
+    EXPECT_NEAR(evaluated / loss, 1, 0.002);
+    EXPECT_EQ(test.compute().loss_sum, loss) << "training goes on as if nothing had happened";
+  });
+}
+
 TEST(Sequential, PaddingIsZero) {
   ModelUnderTest test("mlp:5,3", {1, 7, 1}, 3, backend("auto"));
   test.compute();

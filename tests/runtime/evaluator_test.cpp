@@ -38,7 +38,7 @@ TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   const auto self = world.split(static_cast<int>(world.rank()), 0);
   data::DataOptions options;
   options.spec = "digits";
-  const auto test_set = data::open_data(options).test;  // 359 samples: two batches, the last short
+  const auto test_set = data::open_data(options).test;  // 359: twelve batches, the last short
   OwnModel own("mlp:8", {8, 8, 1}, 10);
   nn::Model* const model = &own.filled(3);
 
@@ -86,7 +86,7 @@ TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   }
 }
 
-// Five batches: sums in another order would have other bits for some of the seeds.
+// Forty batches: sums in another order would have other bits for some of the seeds.
 TEST(Evaluator, ClassesAddUpToTheBitsOfTheWhole) {
   const auto world = collectives::Communicator::world();
   data::DataOptions options;
