@@ -85,7 +85,8 @@ class Rubato:
 
 
 def data_of(model, samples=None, test_samples=10):
-    """Images of the model's shape, and a test set so small that evaluating it takes no time.
+    """Images of the model's shape, and a test set that is so small, unless told otherwise, that
+    evaluating it takes no time. (Of a synthetic set a quarter are for testing.)
 
     Real ones where there are any, unless a number of samples is asked for.
     """
@@ -93,7 +94,7 @@ def data_of(model, samples=None, test_samples=10):
     has_images = samples is None and FASHION_MNIST.is_dir() and image_of(model) == IMAGE_28
     return ["--data", "fashion-mnist" if has_images else
             f"synthetic:samples={samples or 12000},shape={shape},classes=10",
-            "--test-data", f"synthetic:samples={test_samples},shape={shape},classes=10"]
+            "--test-data", f"synthetic:samples={4 * test_samples},shape={shape},classes=10"]
 
 
 def require_fashion_mnist():

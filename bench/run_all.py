@@ -24,12 +24,14 @@ import rubato_train
 import startup_and_memory
 import train_throughput
 import update_costs
+import update_phases
 import vs_pytorch
 from measure import HEADING, Failure, Missing, Report
 
 SCRIPTS = {"train_throughput": train_throughput, "vs_pytorch": vs_pytorch, "overheads": overheads,
            "optimizer_step": optimizer_step, "startup_and_memory": startup_and_memory,
-           "update_costs": update_costs, "performance_model": performance_model}
+           "update_phases": update_phases, "update_costs": update_costs,
+           "performance_model": performance_model}
 LONG_SCRIPTS = {"growing_batch": growing_batch, "recovery": recovery,
                 "adascale_study": adascale_study, "adaptive_study": adaptive_study}
 
