@@ -26,7 +26,7 @@ RANKS = 2
 FIRST_UPDATE_AT_MOST = 0.15  # seconds
 MEMORY_AT_MOST = 100 / 3  # per cent of PyTorch's
 UPDATES_FOR_MEMORY = 10
-EVALUATED_SAMPLES = 2 * 256  # several times what a rank takes at once
+EVALUATED_SAMPLES = 2 * 32  # what each rank takes at once; more would be memory of the data
 PEAK_OF_CHILDREN = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
@@ -73,18 +73,21 @@ def peak_bytes(command, environment):
 
 def memory_figures(options, model):
     case = Case(model, 1, RANKS)
-    ours = peak_bytes(Rubato(options.build).command(
-        RANKS, "--model", model, *data_of(model, samples=case.batch_size,
-                                         test_samples=EVALUATED_SAMPLES),
-        "--batch-size", case.batch_size,
-        "--updates", UPDATES_FOR_MEMORY), ENVIRONMENT)
-    yield Figure(f"{model}, {RANKS} ranks: peak memory of a rank", ours / 1e6, "MB")
+    name = f"{model}, {RANKS} ranks: peak memory"
+    ours = Rubato(options.build).command(
+        RANKS, "--model", model,
+        *data_of(model, samples=case.batch_size, test_samples=EVALUATED_SAMPLES),
+        "--batch-size", case.batch_size, "--updates", UPDATES_FOR_MEMORY)
+    yield Figure(f"{name} of a rank", peak_bytes(ours, ENVIRONMENT) / 1e6, "MB")
     vs_pytorch.require_packages()
-    theirs = peak_bytes([sys.executable, vs_pytorch.HERE / "pytorch_ddp.py",
-                         *vs_pytorch.words(case), "--updates", UPDATES_FOR_MEMORY],
-                        vs_pytorch.environment())
-    yield Figure(f"{model}, {RANKS} ranks: peak memory, of PyTorch's", 100 * ours / theirs, "%",
-                 at_most=MEMORY_AT_MOST, note=f"PyTorch {theirs / 1e6:.0f} MB")
+    theirs = [sys.executable, vs_pytorch.HERE / "pytorch_ddp.py", *vs_pytorch.words(case),
+              "--updates", UPDATES_FOR_MEMORY]
+    rounds = measure.in_turn(options.rounds, {
+        "ours": lambda: peak_bytes(ours, ENVIRONMENT) / 1e6,
+        "theirs": lambda: peak_bytes(theirs, vs_pytorch.environment()) / 1e6})
+    shares = [100 * share for share in measure.ratios(rounds["ours"], rounds["theirs"])]
+    yield Figure.of_rounds(f"{name}, of PyTorch's", shares, "%", at_most=MEMORY_AT_MOST,
+                           note=f"PyTorch {statistics.median(rounds['theirs']):.0f} MB")
 
 
 def run(options, report):
