@@ -2,17 +2,17 @@
 // best.
 //
 // Kernels are made for one minibatch size; those of the eight sizes used last are kept (a run has
-// few: the minibatch, short last ones, the evaluation's). The weights are put into the kernels'
-// order once per update, their gradient out of it once per minibatch. Kernel scratch is ours:
-// aligned, and of a size known when the kernels are made.
-#include <oneapi/dnnl/dnnl.hpp>
-
+// few: the minibatch, short last ones, the evaluation's). The weights are put into an order that
+// kernels like once per update, whatever the sizes, and only if they are used in it; their gradient
+// is put out of it once per minibatch. Kernel scratch is ours, aligned, and the same memory for all
+// convolutions: none needs its content after the call.
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
-#include "nn/aligned_buffer.hpp"
 #include "nn/bias.hpp"
 #include "nn/convolution.hpp"
+#include "nn/onednn_weights.hpp"
 #include "nn/recently_used.hpp"
 #include "nn/relu.hpp"
 
@@ -29,35 +29,10 @@ memory::desc floats(const memory::dims& shape, Tag tag) {
   return {shape, memory::data_type::f32, tag};
 }
 
-const dnnl::engine& cpu_engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
+std::size_t whole_lines(std::size_t floats) {
+  constexpr std::size_t line = cache_line_bytes / sizeof(float);
+  return (floats + line - 1) / line * line;
 }
-
-dnnl::stream& cpu_stream() {
-  static dnnl::stream stream(cpu_engine());
-  return stream;
-}
-
-// oneDNN's memory objects take pointers to non-const, also for what they only read.
-void point_at(memory& object, std::span<const float> values) {
-  object.set_data_handle(const_cast<float*>(values.data()));
-}
-
-memory unattached(const memory::desc& description) { return {description, cpu_engine(), nullptr}; }
-
-std::size_t float_count(const memory::desc& description) {
-  return (description.get_size() + sizeof(float) - 1) / sizeof(float);
-}
-
-// Memory of our own in a layout that the kernels chose.
-struct OwnedMemory {
-  explicit OwnedMemory(const memory::desc& description) : object(unattached(description)) {
-    object.set_data_handle(buffer.first(float_count(description)).data());
-  }
-  AlignedBuffer<float> buffer;
-  memory object;
-};
 
 // Shapes of a convolution at one minibatch size, and oneDNN's descriptions of its three kernels.
 struct Descriptions {
@@ -111,105 +86,103 @@ Descriptions::Descriptions(const ConvolutionGeometry& geometry, std::size_t samp
 // Everything needed to compute at one minibatch size.
 class Kernels {
  public:
-  Kernels(const ConvolutionGeometry& geometry, std::size_t samples)
-      : Kernels(Descriptions(geometry, samples)) {}
+  // `weights` are the layer's, and outlive this.
+  Kernels(const ConvolutionGeometry& geometry, std::size_t samples, OnednnWeights& weights)
+      : Kernels(Descriptions(geometry, samples), weights) {}
 
-  // The weights (and the bias, if any, which is used where it lies) of a new update.
-  void use_parameters(std::span<const float> weights, std::span<const float> bias);
-  void forward(std::span<const float> input, std::span<float> output);
+  // `bias` is empty if there is none.
+  void forward(std::span<const float> input, std::span<const float> bias, std::span<float> output);
   void backward_data(std::span<const float> output_gradient, std::span<float> input_gradient);
   void backward_weights(std::span<const float> input, std::span<const float> output_gradient,
                         std::span<float> weight_gradient);
 
  private:
-  explicit Kernels(const Descriptions& descriptions);
+  // A kernel, what it works on, and the scratch that it wants.
+  template <typename Kernel>
+  struct Call {
+    Call(const typename Kernel::primitive_desc& description, Arguments its_arguments)
+        : kernel(description),
+          scratchpad(unattached(description.scratchpad_desc())),
+          scratch_floats(float_count(description.scratchpad_desc())),
+          arguments(std::move(its_arguments)) {
+      arguments.emplace(DNNL_ARG_SCRATCHPAD, scratchpad);
+    }
+    void run(std::span<float> space) {
+      point_at(scratchpad, space);
+      kernel.execute(cpu_stream(), arguments);
+    }
+    Kernel kernel;
+    memory scratchpad;
+    std::size_t scratch_floats;
+    Arguments arguments;
+  };
 
-  memory input_, output_, input_gradient_, output_gradient_, plain_weights_, bias_;
-  OwnedMemory forward_weights_, backward_weights_, weight_gradient_, scratchpad_;
-  dnnl::convolution_forward forward_;
-  dnnl::convolution_backward_data backward_data_;
-  dnnl::convolution_backward_weights backward_weights_kernel_;
-  dnnl::reorder to_forward_weights_, to_backward_weights_, to_plain_gradient_;
-  Arguments forward_arguments_, backward_data_arguments_, backward_weights_arguments_;
+  Kernels(const Descriptions& descriptions, OnednnWeights& weights);
+
+  const OnednnWeights& weights_;
+  OnednnWeights::Ordered& forward_weights_;
+  OnednnWeights::Ordered& backward_weights_;
+  memory input_, output_, input_gradient_, output_gradient_, weight_gradient_, plain_gradient_,
+      bias_;
+  std::size_t gradient_floats_;  // as the kernel writes them, and up to the next cache line
+  Call<dnnl::convolution_forward> forward_;
+  Call<dnnl::convolution_backward_data> backward_data_;
+  Call<dnnl::convolution_backward_weights> backward_weights_kernel_;
+  dnnl::reorder to_plain_gradient_;
 };
 
-// The largest of the three scratchpads serves all of them.
-memory::desc largest_scratchpad(const Descriptions& d) {
-  memory::desc largest = d.forward.scratchpad_desc();
-  for (const memory::desc& other :
-       {d.backward_data.scratchpad_desc(), d.backward_weights.scratchpad_desc()}) {
-    if (other.get_size() > largest.get_size()) largest = other;
-  }
-  return largest;
-}
-
-memory scratchpad_view(const memory::desc& description, const OwnedMemory& scratchpad) {
-  return {description, cpu_engine(), scratchpad.object.get_data_handle()};
-}
-
-Kernels::Kernels(const Descriptions& d)
-    : input_(unattached(d.input)),
+Kernels::Kernels(const Descriptions& d, OnednnWeights& weights)
+    : weights_(weights),
+      forward_weights_(weights.in_order(d.plain_weights, d.forward.weights_desc())),
+      backward_weights_(weights.in_order(d.plain_weights, d.backward_data.weights_desc())),
+      input_(unattached(d.input)),
       output_(unattached(d.output)),
       input_gradient_(unattached(d.input)),
       output_gradient_(unattached(d.output)),
-      plain_weights_(unattached(d.plain_weights)),
+      weight_gradient_(unattached(d.backward_weights.diff_weights_desc())),
+      plain_gradient_(unattached(d.plain_weights)),
       bias_(d.bias.is_zero() ? memory() : unattached(d.bias)),
-      forward_weights_(d.forward.weights_desc()),
-      backward_weights_(d.backward_data.weights_desc()),
-      weight_gradient_(d.backward_weights.diff_weights_desc()),
-      scratchpad_(largest_scratchpad(d)),
-      forward_(d.forward),
-      backward_data_(d.backward_data),
-      backward_weights_kernel_(d.backward_weights),
-      to_forward_weights_(plain_weights_, forward_weights_.object),
-      to_backward_weights_(plain_weights_, backward_weights_.object),
-      to_plain_gradient_(weight_gradient_.object, plain_weights_),
-      forward_arguments_{
-          {DNNL_ARG_SRC, input_},
-          {DNNL_ARG_WEIGHTS, forward_weights_.object},
-          {DNNL_ARG_DST, output_},
-          {DNNL_ARG_SCRATCHPAD, scratchpad_view(d.forward.scratchpad_desc(), scratchpad_)}},
-      backward_data_arguments_{
-          {DNNL_ARG_DIFF_DST, output_gradient_},
-          {DNNL_ARG_WEIGHTS, backward_weights_.object},
-          {DNNL_ARG_DIFF_SRC, input_gradient_},
-          {DNNL_ARG_SCRATCHPAD, scratchpad_view(d.backward_data.scratchpad_desc(), scratchpad_)}},
-      backward_weights_arguments_{
-          {DNNL_ARG_SRC, input_},
-          {DNNL_ARG_DIFF_DST, output_gradient_},
-          {DNNL_ARG_DIFF_WEIGHTS, weight_gradient_.object},
-          {DNNL_ARG_SCRATCHPAD,
-           scratchpad_view(d.backward_weights.scratchpad_desc(), scratchpad_)}} {
-  if (bias_) forward_arguments_.emplace(DNNL_ARG_BIAS, bias_);
+      gradient_floats_(whole_lines(float_count(d.backward_weights.diff_weights_desc()))),
+      forward_(d.forward, {{DNNL_ARG_SRC, input_},
+                           {DNNL_ARG_WEIGHTS, forward_weights_.object()},
+                           {DNNL_ARG_DST, output_}}),
+      backward_data_(d.backward_data, {{DNNL_ARG_DIFF_DST, output_gradient_},
+                                       {DNNL_ARG_WEIGHTS, backward_weights_.object()},
+                                       {DNNL_ARG_DIFF_SRC, input_gradient_}}),
+      backward_weights_kernel_(d.backward_weights, {{DNNL_ARG_SRC, input_},
+                                                    {DNNL_ARG_DIFF_DST, output_gradient_},
+                                                    {DNNL_ARG_DIFF_WEIGHTS, weight_gradient_}}),
+      to_plain_gradient_(weight_gradient_, plain_gradient_) {
+  if (bias_) forward_.arguments.emplace(DNNL_ARG_BIAS, bias_);
 }
 
-void Kernels::use_parameters(std::span<const float> weights, std::span<const float> bias) {
+void Kernels::forward(std::span<const float> input, std::span<const float> bias,
+                      std::span<float> output) {
+  weights_.bring_to(forward_weights_);
   if (!bias.empty()) point_at(bias_, bias);
-  point_at(plain_weights_, weights);
-  to_forward_weights_.execute(cpu_stream(), plain_weights_, forward_weights_.object);
-  to_backward_weights_.execute(cpu_stream(), plain_weights_, backward_weights_.object);
-}
-
-void Kernels::forward(std::span<const float> input, std::span<float> output) {
   point_at(input_, input);
   point_at(output_, output);
-  forward_.execute(cpu_stream(), forward_arguments_);
+  forward_.run(onednn_scratch(forward_.scratch_floats));
 }
 
 void Kernels::backward_data(std::span<const float> output_gradient,
                             std::span<float> input_gradient) {
+  weights_.bring_to(backward_weights_);
   point_at(output_gradient_, output_gradient);
   point_at(input_gradient_, input_gradient);
-  backward_data_.execute(cpu_stream(), backward_data_arguments_);
+  backward_data_.run(onednn_scratch(backward_data_.scratch_floats));
 }
 
 void Kernels::backward_weights(std::span<const float> input, std::span<const float> output_gradient,
                                std::span<float> weight_gradient) {
+  const std::span<float> space =
+      onednn_scratch(gradient_floats_ + backward_weights_kernel_.scratch_floats);
+  point_at(weight_gradient_, space);
   point_at(input_, input);
   point_at(output_gradient_, output_gradient);
-  backward_weights_kernel_.execute(cpu_stream(), backward_weights_arguments_);
-  point_at(plain_weights_, weight_gradient);
-  to_plain_gradient_.execute(cpu_stream(), weight_gradient_.object, plain_weights_);
+  backward_weights_kernel_.run(space.subspan(gradient_floats_));
+  point_at(plain_gradient_, weight_gradient);
+  to_plain_gradient_.execute(cpu_stream(), weight_gradient_, plain_gradient_);
 }
 
 constexpr std::size_t sizes_kept = 8;
@@ -220,39 +193,27 @@ class OnednnConvolution final : public Convolution {
       : Convolution(geometry), bias_(geometry.outputs) {}
 
   void use_parameters(ConstTensors tensors) override {
-    weights_ = tensors[0];
+    weights_.use(tensors[0]);
     if (geometry().has_bias) bias_values_ = tensors[1];
-    ++generation_;
   }
   void forward(const ForwardPass& pass) override {
-    kernels_for(samples(pass.input)).forward(pass.input, pass.output);
+    kernels_for(samples(pass.input)).forward(pass.input, bias_values_, pass.output);
   }
   void backward(const BackwardPass& pass) override;
 
  private:
-  struct Prepared {
-    std::unique_ptr<Kernels> kernels;
-    std::uint64_t generation = 0;  // of the weights they hold
-  };
-  // The kernels for this minibatch size, holding the weights in use.
   Kernels& kernels_for(std::size_t samples);
 
   Bias bias_;
-  std::span<const float> weights_;
+  OnednnWeights weights_;
   std::span<const float> bias_values_;
-  std::uint64_t generation_ = 0;
-  RecentlyUsed<std::size_t, Prepared> prepared_{sizes_kept};
+  RecentlyUsed<std::size_t, std::unique_ptr<Kernels>> kernels_{sizes_kept};
 };
 
 Kernels& OnednnConvolution::kernels_for(std::size_t samples) {
-  Prepared& prepared = prepared_.get(samples, [this](std::size_t size) {
-    return Prepared{std::make_unique<Kernels>(geometry(), size), 0};
+  return *kernels_.get(samples, [this](std::size_t size) {
+    return std::make_unique<Kernels>(geometry(), size, weights_);
   });
-  if (prepared.generation != generation_) {
-    prepared.kernels->use_parameters(weights_, bias_values_);
-    prepared.generation = generation_;
-  }
-  return *prepared.kernels;
 }
 
 void OnednnConvolution::backward(const BackwardPass& pass) {

@@ -4,11 +4,9 @@
 #include <Eigen/Core>
 
 #ifdef RUBATO_HAS_ONEDNN
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include <stdexcept>
 
-#include "nn/aligned_buffer.hpp"
+#include "nn/onednn.hpp"
 #endif
 
 namespace rubato::nn {
@@ -53,9 +51,6 @@ void multiply_eigen(MatrixView a, MatrixView b, float* result, bool accumulate) 
 void matmul_onednn(const MatrixView& a, const MatrixView& b, const dnnl::memory::dims& shape,
                    float* result) {
   using dnnl::memory;
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  static dnnl::stream stream(engine);
-  static AlignedBuffer<float> scratch;
   const auto described = [](const MatrixView& view) -> memory::desc {
     const memory::dims lying = {static_cast<memory::dim>(view.rows),
                                 static_cast<memory::dim>(view.columns)};
@@ -64,19 +59,19 @@ void matmul_onednn(const MatrixView& a, const MatrixView& b, const dnnl::memory:
   };
   // oneDNN's memory objects take pointers to non-const, also for what they only read.
   const auto at = [&](const memory::desc& description, const float* values) -> memory {
-    return {description, engine, const_cast<float*>(values)};
+    return {description, cpu_engine(), const_cast<float*>(values)};
   };
   const memory::desc product(shape, memory::data_type::f32, memory::format_tag::ab);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const dnnl::matmul::primitive_desc kernel({described(a), described(b), product}, attributes,
-                                            engine);
+                                            cpu_engine());
   const memory::desc scratchpad = kernel.scratchpad_desc();
-  const std::span<float> space = scratch.first(scratchpad.get_size() / sizeof(float) + 1);
-  dnnl::matmul(kernel).execute(stream, {{DNNL_ARG_SRC, at(described(a), a.data)},
-                                        {DNNL_ARG_WEIGHTS, at(described(b), b.data)},
-                                        {DNNL_ARG_DST, at(product, result)},
-                                        {DNNL_ARG_SCRATCHPAD, at(scratchpad, space.data())}});
+  const std::span<float> space = onednn_scratch(float_count(scratchpad));
+  dnnl::matmul(kernel).execute(cpu_stream(), {{DNNL_ARG_SRC, at(described(a), a.data)},
+                                              {DNNL_ARG_WEIGHTS, at(described(b), b.data)},
+                                              {DNNL_ARG_DST, at(product, result)},
+                                              {DNNL_ARG_SCRATCHPAD, at(scratchpad, space.data())}});
 }
 
 void multiply_onednn(MatrixView a, MatrixView b, float* result, bool accumulate) {
