@@ -6,8 +6,10 @@ import unittest
 
 import measure
 import model_costs
+import rubato_train
 import scaling_model
 import update_costs
+import update_phases
 from measure import Figure
 from scaling_model import Model, Point
 
@@ -52,6 +54,41 @@ class Costs(unittest.TestCase):
     def test_a_convolution_multiplies_at_every_pixel_of_its_output(self):
         self.assertEqual(model_costs.Matrix((64, 32, 3, 3), 100).forward_flops,
                          2 * 64 * 32 * 9 * 100)
+
+
+class Cases(unittest.TestCase):
+    def asked_for(self, *words):
+        options = rubato_train.case_parser("").parse_args(
+            ["--models", "mnist", "--ranks", "1", "2", "--substeps", "4", "8", *words])
+        return [(case.model, case.ranks, case.substeps) for case in rubato_train.cases(options)]
+
+    def test_are_all_that_were_asked_for(self):
+        self.assertEqual(self.asked_for(), [("mnist", 1, 4), ("mnist", 1, 8),
+                                            ("mnist", 2, 4), ("mnist", 2, 8)])
+
+    def test_are_fewer_where_it_must_be_quick(self):
+        self.assertEqual(self.asked_for("--quick"), [("mnist", 1, 4), ("mnist", 2, 4)])
+
+
+class Phases(unittest.TestCase):
+    @staticmethod
+    def event(thread, category, name, milliseconds, update):
+        return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread,
+                "ts": 0, "dur": 1000 * milliseconds, "args": {"update": update}}
+
+    def test_are_added_up_for_each_update_of_rank_0(self):
+        names = [{"ph": "M", "name": "thread_name", "pid": 1, "tid": thread,
+                  "args": {"name": f"rank {rank}"}} for thread, rank in ((7, 1), (3, 0))]
+        found = update_phases.phases_of_updates([
+            *names, self.event(3, "phase", "starting", 100, 0),
+            self.event(3, "update", "update 2", 9, 2), self.event(3, "phase", "computing", 4, 2),
+            self.event(3, "update", "update 1", 8, 1), self.event(3, "phase", "computing", 3, 1),
+            self.event(3, "phase", "summing", 1, 1), self.event(3, "phase", "computing", 2, 1),
+            self.event(7, "phase", "computing", 50, 1)])
+        milliseconds = [{name: round(1000 * seconds, 6) for name, seconds in update.items()}
+                        for update in found]
+        self.assertEqual(milliseconds, [{"update": 8, "computing": 5, "summing": 1},
+                                        {"update": 9, "computing": 4}])
 
 
 class Fit(unittest.TestCase):

@@ -51,6 +51,20 @@ class Case:
         return f"{self.model}, {plural(self.ranks, 'rank')}, {plural(self.substeps, 'substep')}"
 
 
+def cases(options):
+    """Those that --models, --ranks and --substeps ask for; with --quick one number of substeps."""
+    return [Case(model, substeps, ranks) for model in options.models for ranks in options.ranks
+            for substeps in options.substeps[:1 if options.quick else None]]
+
+
+def case_parser(description):
+    """With the options that cases() reads."""
+    made = measure.parser(description, models=MODELS)
+    made.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
+    made.add_argument("--substeps", type=int, nargs="+", default=[1, 4])
+    return made
+
+
 class Rubato:
     """The program, started by mpirun or by what stands in for it."""
 

@@ -14,8 +14,9 @@ import sys
 
 import measure
 import model_costs
+import rubato_train
 from measure import Failure, Figure
-from rubato_train import MODELS, Case, Rubato
+from rubato_train import Case, Rubato
 
 AT_LEAST = {"resnet20": 65, "mnist-tutorial": 60}  # per cent
 
@@ -49,21 +50,15 @@ def figure(options, rubato, case):
 
 
 def run(options, report):
-    if options.quick:
-        options.substeps = options.substeps[:1]
     rubato = Rubato(options.build)
     for model in options.models:
         require_same_layers(rubato, Case(model))
-        for ranks in options.ranks:
-            for substeps in options.substeps:
-                report.add(figure(options, rubato, Case(model, substeps, ranks)))
+    for case in rubato_train.cases(options):
+        report.add(figure(options, rubato, case))
 
 
 def parser():
-    made = measure.parser(__doc__, models=MODELS)
-    made.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
-    made.add_argument("--substeps", type=int, nargs="+", default=[1, 4])
-    return made
+    return rubato_train.case_parser(__doc__)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,8 @@
 
 usage: update_phases.py [--build build/bench] [--models MODEL ...] [--ranks 1 2] [--substeps 1 4]
 
-A phase's time is the median over an update's events of its name, added up, of all updates but the
-first few. Waiting for other ranks is in "summing over ranks", waiting for the loading thread in
-"loading data".
+What a phase takes is the median over the updates, without the first few. Waiting for other ranks is
+in "summing over ranks", waiting for the loading thread in "loading data".
 """
 
 import collections
@@ -15,25 +14,22 @@ import sys
 import tempfile
 
 import measure
+import rubato_train
 from measure import Figure
-from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
+from rubato_train import WARM_UP_UPDATES, Rubato
 
 
 def phases_of_updates(events):
-    """Of rank 0, in order: for each update its seconds, and those of each of its phases."""
-    names = {event["tid"]: event["args"]["name"] for event in events
-             if event["name"] == "thread_name"}
-    updates = collections.defaultdict(lambda: (0, collections.Counter()))
+    """Of rank 0, in the order of the updates: each update's seconds and those of its phases."""
+    threads = {event["args"]["name"]: event["tid"] for event in events
+               if event["name"] == "thread_name"}
+    updates = collections.defaultdict(collections.Counter)
     for event in events:
-        if event["ph"] != "X" or names.get(event["tid"]) != "rank 0":
+        if event["ph"] != "X" or event["tid"] != threads["rank 0"]:
             continue
-        number, seconds = event["args"].get("update", 0), event["dur"] / 1e6
-        whole, phases = updates[number]
-        if event["cat"] == "update":
-            updates[number] = whole + seconds, phases
-        elif event["cat"] == "phase":
-            phases[event["name"]] += seconds
-    return [updates[number] for number in sorted(updates) if updates[number][0] > 0]
+        name = "update" if event["cat"] == "update" else event["name"]
+        updates[event["args"].get("update", 0)][name] += event["dur"] / 1e6
+    return [updates[number] for number in sorted(updates) if "update" in updates[number]]
 
 
 def figure(options, rubato, case):
@@ -43,28 +39,22 @@ def figure(options, rubato, case):
         rubato.updates(case, updates, "--timeline", file)
         events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
     found = phases_of_updates(events)[WARM_UP_UPDATES:]
-    phases = {name: 1e3 * statistics.median(update[name] for _, update in found)
-              for name in {name for _, update in found for name in update}}
-    largest = sorted(phases.items(), key=lambda phase: -phase[1])
-    return Figure(f"{case}: an update", 1e3 * statistics.median(whole for whole, _ in found), "ms",
+    times = {name: 1e3 * statistics.median(update[name] for update in found)
+             for name in set().union(*found)}
+    whole = times.pop("update")
+    largest = sorted(times.items(), key=lambda phase: -phase[1])
+    return Figure(f"{case}: an update", whole, "ms",
                   note=", ".join(f"{name} {time:.3g}" for name, time in largest if time > 0))
 
 
 def run(options, report):
-    if options.quick:
-        options.substeps = options.substeps[:1]
     rubato = Rubato(options.build)
-    for model in options.models:
-        for ranks in options.ranks:
-            for substeps in options.substeps:
-                report.add(figure(options, rubato, Case(model, substeps, ranks)))
+    for case in rubato_train.cases(options):
+        report.add(figure(options, rubato, case))
 
 
 def parser():
-    made = measure.parser(__doc__, models=MODELS)
-    made.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
-    made.add_argument("--substeps", type=int, nargs="+", default=[1, 4])
-    return made
+    return rubato_train.case_parser(__doc__)
 
 
 if __name__ == "__main__":
