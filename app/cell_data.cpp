@@ -36,7 +36,7 @@ void CellData::provide(const Options& options) {
 }
 
 std::string provided_data_image() {
-  const char* value = std::getenv(variable);
+  const char* value = ::getenv(variable);
   const std::string told = value == nullptr ? "" : value;
   const std::string build = this_build();
   return told.starts_with(build) ? told.substr(build.size()) : "";

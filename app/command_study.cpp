@@ -129,6 +129,7 @@ class Study {
     RestartPolicy policy(most_failures, backoff_seconds);
     int refusals = 0;
     if (stays_here(plan_.launcher)) data_.provide(options_of(cells_[index]));
+    signals.look();  // what came meanwhile
     while (true) {
       wait_until_unused(directory, signals);
       if (signals.wants_stop()) return tell_stop(signals);
@@ -198,7 +199,6 @@ class Study {
     while (true) {
       try {
         runtime::require_unused(directory);
-        signals.look();
         return;
       } catch (const runtime::OutputError&) {
         if (Clock::now() > until) throw;
