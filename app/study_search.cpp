@@ -49,8 +49,7 @@ std::vector<std::string> names_of(const std::vector<StudyCell>& cells) {
     for (const auto& one : cell.coordinates) names.push_back(one.axis);
     for (const auto& one : cell.options) names.push_back(one.name);
   }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -81,6 +81,8 @@ TEST(CourseOfAccuracy, HasABestAndATimeToEachAccuracy) {
   EXPECT_EQ(seconds_to(course, 0.6), 20);
   EXPECT_EQ(seconds_to(course, 0.8), std::nullopt);
   EXPECT_FALSE(best_of({}));
+  const auto lost = made_course(CellState::diverged, {std::nan(""), 0.5, std::nan("")});
+  EXPECT_EQ(best_of(lost)->update, 20U) << "what is no number is no best";
 }
 
 }  // namespace

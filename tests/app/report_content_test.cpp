@@ -34,7 +34,7 @@ class Content : public testing::Test {
   void write_study() const {
     directory.write("s/study.ini",
                     "[study]\nname = batches\n[common]\ndata = digits\nepochs = 1\n"
-                    "[grid]\nbatch-size = 32, 64\n");
+                    "[grid]\nbatch-size = 32, 64\nmomentum = 0.5\n");
   }
   std::string path(const std::string& name) const { return (directory.path() / name).string(); }
 
@@ -55,16 +55,16 @@ TEST_F(Content, IsOfRuns) {
 
 TEST_F(Content, IsOfTheCellsOfAStudyThatAreOver) {
   write_study();
-  write_run("s/cells/batch=64");
+  write_run("s/cells/batch=64,momentum=0.5");
   const auto content = read_content({path("s")});
   ASSERT_EQ(content.studies.size(), 1U);
   const auto& study = content.studies[0];
   EXPECT_EQ(study.results.name, "batches");
   EXPECT_THAT(study.file, HasSubstr("batch-size = 32, 64"));
   ASSERT_EQ(study.runs.size(), 1U);
-  EXPECT_EQ(study.runs[0].name, "batch=64");
+  EXPECT_EQ(study.runs[0].name, "batch=64,momentum=0.5");
   EXPECT_EQ(study.runs[0].batch, "64");
-  EXPECT_EQ(study.runs[0].group, study.results.cells[0].cell.group);
+  EXPECT_EQ(study.runs[0].group, "momentum=0.5");
 }
 
 TEST_F(Content, HasToBeThere) {
