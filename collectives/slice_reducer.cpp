@@ -52,6 +52,7 @@ class OneNodeReducer final : public SliceReducer<T> {
       : barrier_(barrier), slice_(topology.my_slice(count)), addends_(topology, count) {}
 
   std::span<T> addends() override { return addends_.mine(); }
+  bool shares_addends() const noexcept override { return true; }
   void begin(SumUse<T> use) override { use_ = std::move(use); }
 
   void reduce() override {
@@ -86,6 +87,7 @@ class HostsReducer final : public SliceReducer<T> {
   }
 
   std::span<T> addends() override { return addends_.mine(); }
+  bool shares_addends() const noexcept override { return true; }
 
   void begin(SumUse<T> use) override {
     marks_.begin_round();
@@ -156,6 +158,7 @@ class PrivateReducer final : public SliceReducer<T> {
         addends_(static_cast<T*>(static_cast<void*>(lines_.data())), count) {}
 
   std::span<T> addends() override { return addends_; }
+  bool shares_addends() const noexcept override { return false; }
   void begin(SumUse<T> use) override { use_ = std::move(use); }
 
   void reduce() override {

@@ -29,6 +29,8 @@ class SliceReducer {
   // begin() and reduce(). Before the next begin(), every rank of the node must have left reduce()
   // (callers have a barrier there anyway).
   virtual std::span<T> addends() = 0;
+  // Whether the other ranks of the node can read them there.
+  virtual bool shares_addends() const noexcept = 0;
 
   // Every rank begins each sum. `use` is told each block of this rank's slice once, in no promised
   // order, up to the end of reduce().

@@ -65,7 +65,9 @@ void GradientSync::make_reducer(collectives::AllreduceAlgorithm algorithm) {
   auto reducer = collectives::make_slice_reducer<T>(topology_, barrier_, total_elements_, algorithm,
                                                     parameter_elements_);
   accumulator_.emplace(segments_, tensors_.size(), reducer->addends());
-  mine_.emplace(gradients_, *accumulator_, units_);
+  mine_.emplace(gradients_, *accumulator_, units_,
+                reducer->shares_addends() ? std::as_writable_bytes(reducer->addends())
+                                          : std::span<std::byte>());
   reducer_ = std::move(reducer);
 }
 
@@ -115,7 +117,7 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
              make_mean(begin, sum, T{1} / static_cast<T>(samples_),
                        T{1} / static_cast<T>(minibatches_));
            },
-       .results = gradients_.place(0),
+       .results = gradients_.first_place(),
        .adopt = [this](std::size_t begin,
                        std::span<const float> results) { make_mean(begin, results, 1.0F, 1.0F); },
        .add_up = [this](std::size_t first, std::span<const T* const> addends, std::size_t begin,
@@ -182,7 +184,7 @@ template <class T>
 void GradientSync::make_mean(std::size_t begin, std::span<const T> sum, T per_sample,
                              T per_minibatch) {
   alignas(64) std::array<float, norm_block_elements> in_cache;
-  float* const out = is_used_ ? in_cache.data() : gradients_.place(0).data() + begin;
+  float* const out = is_used_ ? in_cache.data() : gradients_.first_place().data() + begin;
   const std::size_t parameters =
       begin < parameter_elements_ ? std::min(sum.size(), parameter_elements_ - begin) : 0;
   if (parameters > 0) {
@@ -205,8 +207,9 @@ void GradientSync::make_block(std::span<const T* const> addends, std::size_t beg
     return make_mean<T>(begin, {sums.data(), size}, per_sample, per_minibatch);
   }
   alignas(64) std::array<float, norm_block_elements> in_cache;
-  float* const mean = is_used_ ? in_cache.data() : gradients_.place(0).data() + begin;
-  const double square = gradients_.take_mean<T>(begin, {mean, size}, per_sample, per_minibatch);
+  float* const mean = is_used_ ? in_cache.data() : gradients_.first_place().data() + begin;
+  const double square =
+      gradients_.take_mean<T>(addends, begin, {mean, size}, per_sample, per_minibatch);
   if (begin < parameter_elements_) {
     note_mean(begin, {mean, std::min(size, parameter_elements_ - begin)}, square);
   }

@@ -119,10 +119,10 @@ class GradientSync {
   void begin(std::size_t minibatches, std::uint64_t samples,
              std::size_t mine = RankGradients::any_number);
 
-  // A place for this rank's next gradient, total_elements long, another one after each
-  // accumulate(); free from the barrier() after a sum() to the next sum(), which may write the mean
-  // there. The update's last one or two gradients of this rank, computed there, are neither added
-  // nor copied, and those before them two at a time.
+  // Between begin() and sum(), which may write the mean there: a place for this rank's next
+  // gradient, total_elements long, another one after each accumulate(). If the rank has at most
+  // four (with the fast sum three, with private sums two), gradients computed there stay there; of
+  // more, the last one or two do, and those before them are added two at a time.
   std::span<float> gradient() const { return mine_->place(); }
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
@@ -131,7 +131,7 @@ class GradientSync {
   // Whether accumulate_from() is of any use: it is not on one node, where the sum needs no network.
   bool overlaps() const;
   // In the rank's last minibatch of the update, and followed by accumulate() for it: of `gradient`,
-  // the parameters from `from` on are final. Never waits.
+  // the parameters from `from` on are final. Never waits. Of use for gradients in their place.
   void accumulate_from(std::size_t from, std::span<const float> gradient);
 
   // Collective. `request` is a number of the caller's that travels along, `note` some more; `use`,
@@ -151,7 +151,7 @@ class GradientSync {
   // The mean gradient (running statistics: the minibatches' mean statistics) of the update last
   // summed, unless it was used: of my_slice(), at its place in the flat buffer. Valid until the
   // next begin().
-  std::span<const float> mean_gradient() const { return gradients_.place(0); }
+  std::span<const float> mean_gradient() const { return gradients_.first_place(); }
   collectives::Slice my_slice() const { return topology_.my_slice(total_elements_); }
   void barrier() {
     barrier_.wait();

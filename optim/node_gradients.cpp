@@ -11,7 +11,6 @@ namespace rubato::optim {
 
 namespace {
 
-constexpr std::size_t line_floats = 64 / sizeof(float);
 constexpr std::size_t prefetch_floats = collectives::prefetch_distance_bytes / sizeof(float);
 
 template <class T>
@@ -32,10 +31,10 @@ inline Addends<T> addends(const float* gradient, double constant) {
 template <bool adds, bool has_two, class T>
 void add_gradients(const float* a, const float* b, std::size_t size, double constant,
                    T* __restrict sums) {
-  for (std::size_t line = 0; line < size; line += line_floats) {
+  for (std::size_t line = 0; line < size; line += line_elements) {
     __builtin_prefetch(a + line + prefetch_floats);
     if constexpr (has_two) __builtin_prefetch(b + line + prefetch_floats);
-    for (std::size_t i = line; i < std::min(line + line_floats, size); i += lane_group) {
+    for (std::size_t i = line; i < line + line_elements; i += lane_group) {
       Addends<T> sum = addends<T>(a + i, constant);
       if constexpr (adds) sum = load_lanes<Addends<T>>(sums + i) + sum;
       if constexpr (has_two) sum += addends<T>(b + i, constant);
@@ -111,23 +110,29 @@ NodeGradients::NodeGradients(const collectives::Topology& topology, const Tensor
       node_rank_(topology.node().rank()),
       node_ranks_(topology.node().size()),
       total_elements_(total_elements),
-      place_elements_((total_elements + line_floats - 1) / line_floats * line_floats),
-      memory_(topology, (line_floats + places * place_elements_) * sizeof(float)) {}
+      memory_(topology, (line_elements + own_places * total_elements_) * sizeof(float)) {}
 
 NodeGradients::Parts& NodeGradients::parts_of(std::size_t node_rank) const {
   return memory_.region_as<Parts>(node_rank).front();
 }
 
-std::span<float> NodeGradients::gradient_of(std::size_t node_rank, std::size_t which) const {
-  return memory_.region_as<float>(node_rank).subspan(line_floats + which * place_elements_,
-                                                     total_elements_);
+template <class Float>
+Float* NodeGradients::gradient_of(std::size_t node_rank, std::size_t which, Float* sums) const {
+  if (which >= own_places) return sums + (which - own_places) * total_elements_;
+  return memory_.region_as<float>(node_rank).data() + line_elements + which * total_elements_;
 }
 
-template <class Use>
-void NodeGradients::for_each_gradient(std::size_t first, std::size_t ranks, const Use& use) const {
-  for (std::size_t rank = first; rank < first + ranks; ++rank) {
-    for (std::size_t which = 0; which < parts_of(rank).gradients; ++which) {
-      use(gradient_of(rank, which).data());
+std::span<float> NodeGradients::place(std::size_t which, float* sums) const {
+  return {gradient_of(node_rank_, which, sums), total_elements_};
+}
+
+template <class T, class Use>
+void NodeGradients::for_each_gradient(std::size_t first, std::span<const T* const> arrays,
+                                      const Use& use) const {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const auto* const sums = reinterpret_cast<const float*>(arrays[i]);
+    for (std::size_t which = 0; which < parts_of(first + i).gradients; ++which) {
+      use(gradient_of(first + i, which, sums));
     }
   }
 }
@@ -157,7 +162,7 @@ void NodeGradients::add_up(std::size_t first, std::span<const T* const> arrays, 
     }
     adds = true;
   };
-  for_each_gradient(first, arrays.size(), [&](const float* gradient) {
+  for_each_gradient(first, arrays, [&](const float* gradient) {
     if (waiting != nullptr) add(waiting, gradient);
     waiting = waiting == nullptr ? gradient : nullptr;
   });
@@ -175,11 +180,11 @@ bool NodeGradients::can_take_mean() const {
 }
 
 template <class T>
-double NodeGradients::take_mean(std::size_t begin, std::span<float> mean, T per_sample,
-                                T per_minibatch) const {
+double NodeGradients::take_mean(std::span<const T* const> arrays, std::size_t begin,
+                                std::span<float> mean, T per_sample, T per_minibatch) const {
   InPlace gradients{};
   std::size_t count = 0;
-  for_each_gradient(0, node_ranks_, [&](const float* gradient) { gradients[count++] = gradient; });
+  for_each_gradient(0, arrays, [&](const float* gradient) { gradients[count++] = gradient; });
   constexpr std::array kernels = {take_mean_of<1, T>, take_mean_of<2, T>, take_mean_of<3, T>,
                                   take_mean_of<4, T>};
   const std::size_t parameters = segments_.begin_of(segments_.parameters());
@@ -194,8 +199,10 @@ double NodeGradients::take_mean(std::size_t begin, std::span<float> mean, T per_
   return sum_in_order(squares.low, squares.high);
 }
 
-template double NodeGradients::take_mean(std::size_t, std::span<float>, double, double) const;
-template double NodeGradients::take_mean(std::size_t, std::span<float>, float, float) const;
+template double NodeGradients::take_mean(std::span<const double* const>, std::size_t,
+                                         std::span<float>, double, double) const;
+template double NodeGradients::take_mean(std::span<const float* const>, std::size_t,
+                                         std::span<float>, float, float) const;
 template void NodeGradients::add_up(std::size_t, std::span<const double* const>, std::size_t,
                                     std::span<double>) const;
 template void NodeGradients::add_up(std::size_t, std::span<const float* const>, std::size_t,

@@ -2,13 +2,13 @@
 //
 // A rank leaves the last gradients of an update, one or two, where the backward pass wrote them;
 // whoever adds up a block rounds them on the way. Half the bytes of a sum in double, and a pass
-// less. Those before them it adds into the sums that the caller keeps.
+// less. Those before them it adds into the sums that the caller keeps, an array for each rank. A
+// rank of so few gradients that it needs no sums has further places for them in that array.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "collectives/node_memory.hpp"
 #include "collectives/topology.hpp"
@@ -19,17 +19,23 @@ namespace rubato::optim {
 
 class NodeGradients {
  public:
-  static constexpr std::size_t places = 2;
+  static constexpr std::size_t own_places = 2;
   struct Parts {
-    std::size_t gradients = 0;  // in the first so many places here
-    bool has_sums = false;      // in its array
+    std::size_t gradients = 0;  // in the first so many places
+    bool has_sums = false;      // in its array: then only the own places hold gradients
   };
 
   // Collective. `segments` and `units` must outlive this; the units are the same on all ranks.
   NodeGradients(const collectives::Topology& topology, const TensorSegments& segments,
                 const ExactUnits& units, std::size_t total_elements);
 
-  std::span<float> place(std::size_t which) const { return gradient_of(node_rank_, which); }
+  // How many places a rank has whose array of sums has so many bytes.
+  std::size_t places_with(std::size_t sums_bytes) const {
+    return own_places + sums_bytes / first_place().size_bytes();
+  }
+  // `sums`: this rank's array.
+  std::span<float> place(std::size_t which, float* sums) const;
+  std::span<float> first_place() const { return place(0, nullptr); }
   // What this rank has of the update. The others may read it after a barrier or a progress mark.
   void set_parts(Parts parts) { parts_of(node_rank_) = parts; }
 
@@ -42,27 +48,28 @@ class NodeGradients {
 
   // Whether take_mean() can be had: all there is are gradients, at most most_in_registers.
   bool can_take_mean() const;
-  // The mean of a block, from the sum over the node's ranks without writing that: times
-  // `per_sample`, of running statistics times `per_minibatch`. Returns the squared norm of the
-  // parameters' mean. T: what is added in.
+  // The mean of a block, from the sum over the node's ranks, whose arrays are given, without
+  // writing that: times `per_sample`, of running statistics times `per_minibatch`. Returns the
+  // squared norm of the parameters' mean. T: what is added in.
   template <class T>
-  double take_mean(std::size_t begin, std::span<float> mean, T per_sample, T per_minibatch) const;
-  static constexpr std::size_t most_in_registers = 4;
+  double take_mean(std::span<const T* const> arrays, std::size_t begin, std::span<float> mean,
+                   T per_sample, T per_minibatch) const;
+  static constexpr std::size_t most_in_registers = 4;  // of eight the lines would crowd each other
 
  private:
   Parts& parts_of(std::size_t node_rank) const;
-  std::span<float> gradient_of(std::size_t node_rank, std::size_t which) const;
+  template <class Float>
+  Float* gradient_of(std::size_t node_rank, std::size_t which, Float* sums) const;
   // Calls use(gradient) for those of ranks first, first + 1, ..., in order.
-  template <class Use>
-  void for_each_gradient(std::size_t first, std::size_t ranks, const Use& use) const;
+  template <class T, class Use>
+  void for_each_gradient(std::size_t first, std::span<const T* const> arrays, const Use& use) const;
 
   const TensorSegments& segments_;
   const ExactUnits& units_;
   std::size_t node_rank_;
   std::size_t node_ranks_;
   std::size_t total_elements_;
-  std::size_t place_elements_;
-  collectives::NodeMemory memory_;  // per rank: a line with its parts, two places
+  collectives::NodeMemory memory_;  // per rank: a line with its parts, its own places
 };
 
 }  // namespace rubato::optim

@@ -1,13 +1,21 @@
 #include "optim/rank_gradients.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 namespace rubato::optim {
 
 RankGradients::RankGradients(NodeGradients& node, GradientAccumulator& accumulator,
-                             const ExactUnits& units)
-    : node_(node), accumulator_(accumulator), units_(units) {}
+                             const ExactUnits& units, std::span<std::byte> sums)
+    : node_(node),
+      accumulator_(accumulator),
+      units_(units),
+      sums_(reinterpret_cast<float*>(sums.data())),
+      most_places_(node.places_with(sums.size_bytes())) {}
 
 void RankGradients::begin(std::size_t number, Adding adding) {
   number_ = number;
+  places_ = are_few() ? most_places_ : NodeGradients::own_places;
   adding_ = adding;
   taken_ = 0;
   parts_ = {};
@@ -17,16 +25,20 @@ void RankGradients::begin(std::size_t number, Adding adding) {
 }
 
 void RankGradients::take(std::span<const float> gradient, double& square) {
+  if (taken_ == number_) throw std::logic_error("more gradients than the rank said it has");
+  if (are_few() && !is_in_place(gradient)) {
+    std::ranges::copy(gradient, place().begin());
+    gradient = place();
+  }
   const bool stays = this->stays(gradient);
   if (stays) {
     square = accumulator_.look(gradient);
   } else if (square_of_waiting_ != nullptr) {
-    const auto [first, second] = accumulator_.add_two(node_.place(0), gradient, units_);
+    const auto [first, second] = accumulator_.add_two(node_.first_place(), gradient, units_);
     *square_of_waiting_ = first;
     square = second;
     square_of_waiting_ = nullptr;
-  } else if (adding_ == Adding::in_pairs && is_in_place(gradient) &&
-             taken_ % NodeGradients::places == 0) {
+  } else if (adding_ == Adding::in_pairs && is_in_place(gradient) && taken_ % places_ == 0) {
     square_of_waiting_ = &square;
   } else {
     square = accumulator_.add(gradient, units_);
@@ -37,6 +49,7 @@ void RankGradients::take(std::span<const float> gradient, double& square) {
 }
 
 std::size_t RankGradients::take_from(std::size_t from, std::span<const float> gradient) {
+  if (are_few() && !is_in_place(gradient)) return gradient.size();  // take() copies all of it
   const bool stays = this->stays(gradient);
   node_.set_parts(parts_with_next(stays));
   return stays ? accumulator_.look_from(from, gradient)
@@ -47,11 +60,11 @@ bool RankGradients::is_in_place(std::span<const float> gradient) const {
   return number_ != any_number && gradient.data() == place().data();
 }
 
-// The last two stay, from the first place on: of an odd number only the last, because the one
-// before it is in the second place.
+// Of more than a few the last two stay, from the first place on: of an odd number only the last,
+// because the one before it is in the second place.
 bool RankGradients::stays(std::span<const float> gradient) const {
-  return is_in_place(gradient) && taken_ + NodeGradients::places >= number_ &&
-         taken_ % NodeGradients::places == parts_.gradients;
+  return is_in_place(gradient) && taken_ + places_ >= number_ &&
+         taken_ % places_ == parts_.gradients;
 }
 
 NodeGradients::Parts RankGradients::parts_with_next(bool stays) const {

@@ -1,8 +1,9 @@
 // What becomes of one rank's gradients during an update.
 //
-// The last one or two stay where they were computed (node_gradients.hpp); those before them go into
-// the rank's sums two at a time, the first waiting in its place for the second. Gradients that the
-// caller has computed elsewhere are added one by one.
+// If there are only a few, all stay where they were computed (node_gradients.hpp). Of more, the
+// last one or two do; those before them go into the rank's sums two at a time, the first waiting in
+// its place for the second. Gradients that the caller has computed elsewhere are added as they
+// come, or copied into a place if there are only a few.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +20,16 @@ class RankGradients {
   static constexpr std::size_t any_number = static_cast<std::size_t>(-1);
   enum class Adding { in_pairs, singly };  // singly, where each gradient is measured by others too
 
-  // All must outlive this.
-  RankGradients(NodeGradients& node, GradientAccumulator& accumulator, const ExactUnits& units);
+  // All must outlive this. `sums`: the memory that the accumulator adds into, where the whole node
+  // sees it, and so may read gradients there; else empty.
+  RankGradients(NodeGradients& node, GradientAccumulator& accumulator, const ExactUnits& units,
+                std::span<std::byte> sums);
 
   // A new update, in which the rank has so many gradients, where that is known.
   void begin(std::size_t number = any_number, Adding adding = Adding::in_pairs);
 
   // Where to compute the next one; another place after each take().
-  std::span<float> place() const { return node_.place(taken_ % NodeGradients::places); }
+  std::span<float> place() const { return node_.place(taken_ % places_, sums_); }
 
   // Takes the next one. Writes its squared norm to `square`, at the latest when the one after it is
   // taken.
@@ -37,6 +40,7 @@ class RankGradients {
 
  private:
   bool is_in_place(std::span<const float> gradient) const;
+  bool are_few() const { return number_ <= most_places_; }
   // Whether the next gradient stays where it is, and what the node finds then.
   bool stays(std::span<const float> gradient) const;
   NodeGradients::Parts parts_with_next(bool stays) const;
@@ -44,6 +48,9 @@ class RankGradients {
   NodeGradients& node_;
   GradientAccumulator& accumulator_;
   const ExactUnits& units_;
+  float* sums_;
+  std::size_t most_places_;
+  std::size_t places_ = NodeGradients::own_places;  // used in turn
   std::size_t number_ = any_number;
   Adding adding_ = Adding::in_pairs;
   std::size_t taken_ = 0;

@@ -15,7 +15,9 @@ TensorSegments::TensorSegments(std::span<const TensorRange> tensors, std::size_t
     for (std::size_t begin = tensors[tensor].begin; begin < end;) {
       const std::size_t block_end = (begin / norm_block_elements + 1) * norm_block_elements;
       const std::size_t size = std::min(end, block_end) - begin;
-      if (size % lanes != 0) throw std::logic_error("tensors must be padded to whole lanes");
+      if (size % line_elements != 0) {
+        throw std::logic_error("tensors must be padded to whole lines");
+      }
       if (begin % norm_block_elements == 0) first_of_block_.push_back(all_.size());
       all_.push_back({begin, size, tensor, begin + size == block_end});
       begin += size;

@@ -11,8 +11,10 @@
 
 namespace rubato::optim {
 
-// A tensor's place in the flat buffers: begin a multiple of 16; the elements up to the next tensor
-// are padding, and zero.
+inline constexpr std::size_t line_elements = 16;  // of a cache line
+
+// A tensor's place in the flat buffers: begin a multiple of line_elements; the elements up to the
+// next tensor are padding, and zero.
 struct TensorRange {
   std::string name;
   std::size_t begin = 0;
@@ -25,7 +27,7 @@ struct TensorRange {
 
 struct Segment {
   std::size_t begin;
-  std::size_t size;  // padding included; whole rows of lanes
+  std::size_t size;  // padding included; whole lines
   std::size_t tensor;
   bool ends_block;
 };
@@ -33,7 +35,7 @@ struct Segment {
 class TensorSegments {
  public:
   // `tensors` in order of place, the parameters first. Throws std::logic_error where they are not
-  // padded to whole rows of lanes.
+  // padded to whole lines.
   TensorSegments(std::span<const TensorRange> tensors, std::size_t total_elements);
 
   std::span<const Segment> all() const noexcept { return all_; }

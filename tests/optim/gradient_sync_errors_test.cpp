@@ -13,16 +13,9 @@
 namespace rubato::optim {
 namespace {
 
-using collectives::AllreduceAlgorithm;
 using collectives::Topology;
-using namespace testing;
 
-GradientSync make_sync(const Topology& topology, SumKind kind) {
-  return {topology,       tensors(), parameter_elements,
-          total_elements, kind,      AllreduceAlgorithm::automatic};
-}
-
-class GradientSyncErrors : public ::testing::Test {
+class GradientSyncErrors : public testing::Test {
  protected:
   // Nothing may be made of a mean that is in doubt.
   struct NeverUsed : MeanUse {
@@ -49,7 +42,7 @@ class GradientSyncErrors : public ::testing::Test {
 TEST_F(GradientSyncErrors, ANonFiniteGradientOnOneRankIsNamedOnAll) {
   for (const SumKind kind : {SumKind::exact, SumKind::fast}) {
     for (const Topology* topology : {&one_node, &nodes_of_two}) {
-      GradientSync sync = make_sync(*topology, kind);
+      GradientSync sync = automatic_sync(*topology, kind);
       take_units(sync);
       sync.begin(1, samples_of(0));
       if (world.rank() == world.size() - 1) {
@@ -70,7 +63,7 @@ TEST_F(GradientSyncErrors, ANonFiniteGradientOnOneRankIsNamedOnAll) {
 
 TEST_F(GradientSyncErrors, ALossThatIsNotFiniteIsAnErrorOnAllRanks) {
   for (const Topology* topology : {&one_node, &nodes_of_two}) {
-    GradientSync sync = make_sync(*topology, SumKind::exact);
+    GradientSync sync = automatic_sync(*topology, SumKind::exact);
     take_units(sync);
     sync.begin(1, samples_of(0));
     if (world.rank() == 0) {
@@ -89,7 +82,7 @@ TEST_F(GradientSyncErrors, ALossThatIsNotFiniteIsAnErrorOnAllRanks) {
 
 // Gradients that are finite one by one, but not their float sum.
 TEST_F(GradientSyncErrors, AFastSumThatOverflowsIsAnErrorOnAllRanks) {
-  GradientSync sync = make_sync(one_node, SumKind::fast);
+  GradientSync sync = automatic_sync(one_node, SumKind::fast);
   take_units(sync);
   sync.begin(4, samples_in(4));
   for (std::size_t slot = world.rank(); slot < 4; slot += world.size()) {
@@ -102,7 +95,7 @@ TEST_F(GradientSyncErrors, AFastSumThatOverflowsIsAnErrorOnAllRanks) {
 }
 
 TEST_F(GradientSyncErrors, ASumInUnitsThatDoNotStandIsNotUsed) {
-  GradientSync sync = make_sync(one_node, SumKind::exact);
+  GradientSync sync = automatic_sync(one_node, SumKind::exact);
   for (const float magnitude : {1.0F, 1e12F, 1e-3F}) {  // the first units, outgrown, far too large
     sync.begin(1, samples_of(0));
     if (world.rank() == 0) {
@@ -114,7 +107,7 @@ TEST_F(GradientSyncErrors, ASumInUnitsThatDoNotStandIsNotUsed) {
 }
 
 TEST_F(GradientSyncErrors, SamplesThatNobodyRanAreAnError) {
-  GradientSync sync = make_sync(one_node, SumKind::exact);
+  GradientSync sync = automatic_sync(one_node, SumKind::exact);
   take_units(sync);
   sync.begin(2, samples_in(2));
   if (world.rank() == 0) sync.accumulate({1, samples_of(1), 0, 0}, gradient_sum(1));

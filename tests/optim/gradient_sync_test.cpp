@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,6 @@ namespace {
 using collectives::AllreduceAlgorithm;
 using collectives::Communicator;
 using collectives::Topology;
-using namespace testing;
 
 struct Outcome {
   UpdateSums sums;
@@ -83,7 +83,7 @@ void expect_same_bits(const Outcome& one, const Outcome& other) {
   EXPECT_EQ(one.sums.gradient.mean_square, other.sums.gradient.mean_square);
 }
 
-class GradientSyncTest : public ::testing::Test {
+class GradientSyncTest : public testing::Test {
  protected:
   const Communicator world = Communicator::world();
   const Topology one_node{world};
@@ -180,6 +180,32 @@ TEST_F(GradientSyncTest, AnUpdateAfterANonFiniteOneSumsAsIfNothingHadHappened) {
       expect_same_bits(run_update(sync, *topology, minibatches, 1),
                        run_update(untouched, *topology, minibatches, 1));
     }
+  }
+}
+
+// In memory that all of the node see: that of the sums too, where an update needs none.
+TEST_F(GradientSyncTest, AFewGradientsHaveAPlaceEach) {
+  const std::size_t rank = world.rank();
+  const std::size_t ranks = world.size();
+  for (const Topology* topology : {&one_node, &nodes_of_one}) {
+    const auto places = [&](SumKind kind, AllreduceAlgorithm algorithm, std::size_t gradients) {
+      GradientSync sync = make_sync(*topology, kind, algorithm);
+      std::set<const float*> begins;
+      sync.begin(ranks * gradients, samples_in(ranks * gradients), gradients);
+      for (std::size_t slot = rank * gradients; slot < (rank + 1) * gradients; ++slot) {
+        begins.insert(sync.gradient().data());
+        std::ranges::copy(gradient_sum(slot), sync.gradient().begin());
+        sync.accumulate({slot, samples_of(slot)}, sync.gradient());
+      }
+      sync.sum();
+      sync.barrier();
+      return begins.size();
+    };
+    EXPECT_EQ(places(SumKind::exact, AllreduceAlgorithm::automatic, 4), 4U);
+    EXPECT_EQ(places(SumKind::fast, AllreduceAlgorithm::automatic, 3), 3U);
+    EXPECT_EQ(places(SumKind::fast, AllreduceAlgorithm::automatic, 4), 2U);
+    EXPECT_EQ(places(SumKind::exact, AllreduceAlgorithm::automatic, 5), 2U);
+    EXPECT_EQ(places(SumKind::exact, AllreduceAlgorithm::ring, 4), 2U);
   }
 }
 

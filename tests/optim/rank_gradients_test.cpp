@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "collectives/communicator.hpp"
@@ -15,13 +19,18 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-
 enum class Computed { in_place, elsewhere, alternately };
 
-class RankGradientsTest : public ::testing::TestWithParam<Computed> {
+enum class Sums { seen_by_the_node, private_ones };
+
+class RankGradientsTest : public testing::TestWithParam<std::tuple<Computed, Sums>> {
  protected:
   RankGradientsTest() { units.restore({2, 3, 1}); }
+
+  static Computed computed() { return std::get<0>(GetParam()); }
+  static bool are_few(std::size_t number) {
+    return number <= (std::get<1>(GetParam()) == Sums::seen_by_the_node ? 4 : 2);
+  }
 
   // Takes `number` gradients, of which the last comes in two parts where `in_parts` says so.
   void take_all(std::size_t number, bool in_parts) {
@@ -31,12 +40,13 @@ class RankGradientsTest : public ::testing::TestWithParam<Computed> {
     for (std::size_t i = 0; i < number; ++i) {
       const std::vector<float> gradient = gradient_sum(first_gradient() + i);
       const bool in_place =
-          GetParam() == Computed::in_place || (GetParam() == Computed::alternately && i % 2 == 1);
+          computed() == Computed::in_place || (computed() == Computed::alternately && i % 2 == 1);
       const std::span<float> place = in_place ? mine.place() : elsewhere;
       if (in_parts && i + 1 == number) {
         std::ranges::fill(place, 1e30F);
         std::copy(gradient.begin() + 5008, gradient.end(), place.begin() + 5008);
-        EXPECT_EQ(mine.take_from(5008, place), 5008U);
+        const bool is_copied = are_few(number) && !in_place;
+        EXPECT_EQ(mine.take_from(5008, place), is_copied ? total_elements : 5008U);
       }
       std::ranges::copy(gradient, place.begin());
       mine.take(place, squares[i]);
@@ -85,16 +95,21 @@ class RankGradientsTest : public ::testing::TestWithParam<Computed> {
   NodeGradients node{topology, segments, units, total_elements};
   std::vector<double> sums = std::vector<double>(total_elements, 77.0);
   GradientAccumulator accumulator{segments, 3, std::span(sums)};
-  RankGradients mine{node, accumulator, units};
+  RankGradients mine{node, accumulator, units,
+                     std::get<1>(GetParam()) == Sums::seen_by_the_node
+                         ? std::as_writable_bytes(std::span(sums))
+                         : std::span<std::byte>()};
   std::vector<double> squares;
 };
 
 INSTANTIATE_TEST_SUITE_P(Places, RankGradientsTest,
-                         ::testing::Values(Computed::in_place, Computed::elsewhere,
-                                           Computed::alternately));
+                         testing::Combine(testing::Values(Computed::in_place, Computed::elsewhere,
+                                                          Computed::alternately),
+                                          testing::Values(Sums::seen_by_the_node,
+                                                          Sums::private_ones)));
 
 TEST_P(RankGradientsTest, AddUpAndAreMeasuredWhateverTheirNumber) {
-  for (std::size_t number = 0; number <= 7; ++number) {
+  for (std::size_t number = 0; number <= 9; ++number) {
     for (const bool in_parts : {false, true}) {
       take_all(number, in_parts);
       EXPECT_EQ(part(), expected_part(number)) << number << " gradients";
@@ -116,13 +131,19 @@ TEST_P(RankGradientsTest, AnUpdateBegunAnewKnowsNothingOfTheOneBefore) {
   }
 }
 
-// Whose pages are then never touched.
-TEST_P(RankGradientsTest, OneOrTwoInPlaceLeaveTheSumsAlone) {
+// Wherever they were computed, they cost no addition before the mean is taken.
+TEST_P(RankGradientsTest, AFewLeaveTheSumsAlone) {
   for (const std::size_t number : {1UL, 2UL}) take_all(number, false);
-  if (GetParam() == Computed::in_place) {
-    EXPECT_EQ(std::ranges::count(sums, 77.0), total_elements);
-  } else {
-    EXPECT_LT(std::ranges::count(sums, 77.0), total_elements);
+  EXPECT_EQ(std::ranges::count(sums, 77.0), total_elements);
+  take_all(3, false);
+  EXPECT_LT(std::ranges::count(sums, 77.0), total_elements);
+}
+
+TEST_P(RankGradientsTest, MoreThanTheRankSaidAreRefused) {
+  for (const std::size_t number : {0UL, 2UL, 3UL, 5UL}) {
+    take_all(number, false);
+    double square = 0;
+    EXPECT_THROW(mine.take(gradient_sum(0), square), std::logic_error) << number;
   }
 }
 

@@ -10,8 +10,6 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-
 std::vector<std::size_t> begins(std::span<const Segment> segments) {
   std::vector<std::size_t> all;
   for (const Segment& segment : segments) all.push_back(segment.begin);
@@ -53,6 +51,8 @@ TEST(TensorSegments, BeginSomewhereAndEndWithTheLast) {
 TEST(TensorSegments, RefuseTensorsThatAreNotPadded) {
   const std::vector<TensorRange> unpadded{{"a", 0, 5, true, 0}, {"b", 12, 4, true, 0}};
   EXPECT_THROW(TensorSegments(unpadded, 16), std::logic_error);
+  const std::vector<TensorRange> to_half_a_line{{"a", 0, 5, true, 0}, {"b", 8, 8, true, 0}};
+  EXPECT_THROW(TensorSegments(to_half_a_line, 16), std::logic_error);
 }
 
 }  // namespace
