@@ -64,6 +64,7 @@ class InMemoryDataset final : public Dataset {
 
   const ValuesView& values() const noexcept { return values_; }  // as they are held
   std::span<const std::int32_t> labels() const noexcept { return labels_; }
+  const Standardisation& standardisation() const noexcept { return standardisation_; }
 
  private:
   struct Held {

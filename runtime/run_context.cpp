@@ -49,28 +49,55 @@ std::string describe(const data::Standardisation& standardisation) {
          joined(standardisation.mean) + ")) / (" + joined(standardisation.deviation) + ")";
 }
 
-// Of all samples and labels, as training sees them.
-std::string content_digest(const data::Dataset* dataset) {
-  if (dataset == nullptr) return "none";
+// As they are held, which may be a quarter of the bytes that training sees, and how those are made
+// of them.
+void add_samples(Sha256& hash, const data::InMemoryDataset& dataset) {
+  const data::SampleShape shape = dataset.shape();
+  const std::size_t bytes =
+      std::visit([](auto held) { return held.size_bytes(); }, dataset.values());
+  const std::array<std::uint64_t, 6> sizes{shape.height,      shape.width,    shape.channels,
+                                           dataset.classes(), dataset.size(), bytes};
+  hash.add(std::as_bytes(std::span(sizes)));
+  const data::Standardisation& by = dataset.standardisation();
+  hash.add(std::as_bytes(std::span(&by.scale, 1)));
+  hash.add(std::as_bytes(std::span(by.mean)));
+  hash.add(std::as_bytes(std::span(by.deviation)));
+  std::visit([&](const auto& values) { hash.add(std::as_bytes(values)); }, dataset.values());
+  hash.add(std::as_bytes(dataset.labels()));
+}
+
+void add_samples(Sha256& hash, const data::Dataset& dataset) {
   constexpr std::uint64_t block = 1024;
-  Sha256 hash;
   std::vector<std::uint64_t> indices(block);
-  std::vector<float> inputs(block * dataset->shape().size());
+  std::vector<float> inputs(block * dataset.shape().size());
   std::vector<std::int32_t> labels(block);
-  for (std::uint64_t begin = 0; begin < dataset->size(); begin += block) {
-    const std::size_t size = std::min(block, dataset->size() - begin);
+  for (std::uint64_t begin = 0; begin < dataset.size(); begin += block) {
+    const std::size_t size = std::min(block, dataset.size() - begin);
     std::iota(indices.begin(), indices.end(), begin);
-    const std::span some_inputs(inputs.data(), size * dataset->shape().size());
+    const std::span some_inputs(inputs.data(), size * dataset.shape().size());
     const std::span some_labels(labels.data(), size);
-    dataset->read({indices.data(), size}, some_inputs, some_labels);
+    dataset.read({indices.data(), size}, some_inputs, some_labels);
     hash.add(std::as_bytes(some_inputs));
     hash.add(std::as_bytes(some_labels));
+  }
+}
+
+// Of all samples and labels.
+std::string content_digest(const data::Dataset* dataset) {
+  if (dataset == nullptr) return "none";
+  Sha256 hash;
+  if (const auto* held = dynamic_cast<const data::InMemoryDataset*>(dataset)) {
+    add_samples(hash, *held);
+  } else {
+    add_samples(hash, *dataset);
   }
   return hash.hexadecimal();
 }
 
 constexpr const char* trace_entry = "the trace";
-constexpr const char* test_data_entry = "the test data";
+// Not "the training data": under that name older checkpoints have a digest of another kind.
+constexpr const char* training_set_entry = "the training set";
+constexpr const char* test_set_entry = "the test set";
 
 std::string trace_digest(const data::BatchTrace& trace) {
   Sha256 hash;
@@ -142,8 +169,8 @@ std::vector<ContextEntry> run_identity(const RunOptions& options, const data::Da
   identity.insert(identity.end(), {{"the model's layout", layout.description()},
                                    {trace_entry, options.adaptive ? "chosen as the run goes on"
                                                                   : trace_digest(trace)},
-                                   {"the training data", content_digest(source.train.get())},
-                                   {test_data_entry, content_digest(source.test.get())}});
+                                   {training_set_entry, content_digest(source.train.get())},
+                                   {test_set_entry, content_digest(source.test.get())}});
   if (options.augmentation == data::Augmentation::crop_flip) {
     identity.push_back({"the augmentation", "crop-flip"});
   }
@@ -153,13 +180,13 @@ std::vector<ContextEntry> run_identity(const RunOptions& options, const data::Da
 std::vector<ContextEntry> evaluation_identity(const std::string& backend,
                                               const data::Dataset& test_set) {
   std::vector<ContextEntry> identity = arithmetic_identity(backend);
-  identity.push_back({test_data_entry, content_digest(&test_set)});
+  identity.push_back({test_set_entry, content_digest(&test_set)});
   return identity;
 }
 
 std::optional<bool> has_same_test_set(const Checkpoint& checkpoint,
                                       const std::vector<ContextEntry>& evaluation) {
-  const auto then = std::ranges::find(checkpoint.identity, test_data_entry, &ContextEntry::name);
+  const auto then = std::ranges::find(checkpoint.identity, test_set_entry, &ContextEntry::name);
   if (then == checkpoint.identity.end()) return std::nullopt;
   return std::ranges::find(evaluation, *then) != evaluation.end();
 }

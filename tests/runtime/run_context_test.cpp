@@ -9,6 +9,7 @@
 #include "collectives/communicator.hpp"
 #include "data/errors.hpp"
 #include "nn/backend.hpp"
+#include "tests/runtime/counted_samples.hpp"
 #include "tests/runtime/small_runs.hpp"
 
 namespace rubato::runtime {
@@ -20,14 +21,14 @@ std::string value_of(const std::vector<Entry>& entries, const std::string& name)
   return found == entries.end() ? "(none)" : found->value;
 }
 
-class RunContextTest : public ::testing::Test {
+class RunContextTest : public testing::Test {
  protected:
   RunContextTest() {
     options.configuration = "seed = 42\n";
     nn::select_kernels(nn::backend(options.backend), options.isa);
     source = data::open_data(options.data);
   }
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   data::DataSource source;
 };
 
@@ -62,8 +63,8 @@ TEST_F(RunContextTest, TheIdentityTellsTracesModelsAndDataApart) {
   // The same samples but for their noise: same shapes, same number.
   options.data.spec += ",seed=2";
   const auto other = run_identity(options, data::open_data(options.data), trace, layout);
-  EXPECT_TRUE(differs(other, "the training data"));
-  EXPECT_TRUE(differs(other, "the test data"));
+  EXPECT_TRUE(differs(other, "the training set"));
+  EXPECT_TRUE(differs(other, "the test set"));
   EXPECT_FALSE(differs(other, "the trace"));
   EXPECT_FALSE(differs(other, "the kernels"));
   EXPECT_FALSE(differs(other, "the C library's mathematics"));
@@ -93,6 +94,40 @@ TEST_F(RunContextTest, ACheckpointKnowsItsTestSetByTheSamples) {
   EXPECT_EQ(value_of(same, "the kernels"), value_of(checkpoint.identity, "the kernels"));
   EXPECT_EQ(value_of(same, "the C library's mathematics"),
             value_of(checkpoint.identity, "the C library's mathematics"));
+}
+
+// Another byte, another label, or the same bytes of another shape or standardisation.
+TEST_F(RunContextTest, TheIdentityKnowsEveryValueThatTrainingSees) {
+  const auto digest = [this](data::InMemoryDataset::Values values, std::vector<std::int32_t> labels,
+                             const data::Standardisation& by, data::SampleShape shape = {1, 1, 2}) {
+    const data::InMemoryDataset samples("samples", shape, 3, std::move(values), std::move(labels),
+                                        by);
+    return value_of(evaluation_identity(options.backend, samples), "the test set");
+  };
+  const data::Standardisation by{.scale = 1, .mean = {3, 0}, .deviation = {1, 2}};
+  const std::vector<std::uint8_t> bytes{1, 2, 3, 4};
+  const std::vector<std::uint8_t> other_bytes{1, 2, 3, 5};
+  const std::string before = digest(bytes, {0, 2}, by);
+  EXPECT_EQ(before.size(), 64U);
+  EXPECT_EQ(digest(bytes, {0, 2}, by), before);
+  EXPECT_NE(digest(other_bytes, {0, 2}, by), before);
+  EXPECT_NE(digest(bytes, {1, 2}, by), before);
+  EXPECT_NE(digest(bytes, {0, 2}, {.scale = 2, .mean = {3, 0}, .deviation = {1, 2}}), before);
+  EXPECT_NE(digest(bytes, {0, 2}, {.scale = 1, .mean = {0, 3}, .deviation = {1, 2}}), before);
+  EXPECT_NE(digest(bytes, {0, 2}, {.scale = 1, .mean = {3, 0}, .deviation = {2, 1}}), before);
+  EXPECT_NE(digest(std::vector<float>{1, 2, 3, 4}, {0, 2}, by), before);
+  const data::Standardisation of_one{.scale = 1, .mean = {0}, .deviation = {1}};
+  EXPECT_NE(digest(bytes, {0, 2}, of_one, {1, 2, 1}), digest(bytes, {0, 2}, of_one, {2, 1, 1}));
+}
+
+// Samples of some other kind, which only deliver them.
+TEST_F(RunContextTest, TheIdentityKnowsSamplesThatAreOnlyDelivered) {
+  const auto digest = [this](std::size_t samples) {
+    return value_of(evaluation_identity(options.backend, CountedSamples(samples)), "the test set");
+  };
+  EXPECT_EQ(digest(2049).size(), 64U);
+  EXPECT_EQ(digest(2049), digest(2049));
+  EXPECT_NE(digest(2049), digest(2048));
 }
 
 // What refuses a run of identity `now` from a checkpoint of identity `then`; empty if nothing does.
