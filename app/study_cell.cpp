@@ -58,8 +58,18 @@ std::string batch_label(const StudyCell& cell) {
   return trace.empty() ? cell.option("batch-size") : std::filesystem::path(trace).stem().string();
 }
 
+void append(std::string& list, const std::string& item) {
+  list += (list.empty() ? "" : ",") + item;
+}
+
 void append(std::string& list, const CellCoordinate& coordinate) {
-  list += (list.empty() ? "" : ",") + coordinate.axis + "=" + coordinate.value;
+  append(list, coordinate.axis + "=" + coordinate.value);
+}
+
+// For tables and plots: a variant has a name that says what it is.
+void append_to_group(std::string& list, const CellCoordinate& coordinate) {
+  if (coordinate.axis == "variant") return append(list, coordinate.value);
+  append(list, coordinate);
 }
 
 }  // namespace
@@ -120,7 +130,7 @@ void CellMaker::take_coordinates(const std::vector<const AxisValue*>& chosen,
     const bool has_its_own_place =
         coordinate.axis == "batch" || coordinate.axis == "trace" || coordinate.axis == "seed";
     append(cell.name, coordinate);
-    if (!has_its_own_place) append(cell.group, coordinate);
+    if (!has_its_own_place) append_to_group(cell.group, coordinate);
     cell.coordinates.push_back(coordinate);
   }
 }

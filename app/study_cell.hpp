@@ -32,7 +32,7 @@ struct StudyCell {
   std::vector<CellCoordinate> coordinates{};  // in the order of the axes
   std::string name{};                         // "batch=64,optimizer=lars,seed=1"
   std::string batch{};                        // the batch size, or the trace's name
-  std::string group{};                        // the coordinates but batch, trace and seed
+  std::string group{};                        // without batch, trace and seed (study_cell.cpp)
   std::vector<CellOption> options{};          // in the order of train_table()
 
   // Its value; empty where the cell has none.

@@ -26,7 +26,7 @@ TEST(StudyCell, IsCalledByWhatMakesItDiffer) {
   const auto cells = cells_of_text(
       "[grid]\nseed = 7\nrule = linear root\nbatch-size = 64\n[variant a]\n[variant b]\n");
   EXPECT_EQ(cells[3].name, "rule=root,batch=64,variant=b,seed=7");
-  EXPECT_EQ(cells[3].group, "rule=root,variant=b");
+  EXPECT_EQ(cells[3].group, "rule=root,b");
   EXPECT_EQ(cells[3].batch, "64");
   EXPECT_EQ(cells[3].coordinates.size(), 4U);
 }
