@@ -6,6 +6,7 @@ import unittest
 
 import measure
 import model_costs
+import network_step
 import rubato_train
 import scaling_model
 import update_costs
@@ -89,6 +90,14 @@ class Phases(unittest.TestCase):
                         for update in found]
         self.assertEqual(milliseconds, [{"update": 8, "computing": 5, "summing": 1},
                                         {"update": 9, "computing": 4}])
+
+
+class StepOverALink(unittest.TestCase):
+    def test_the_exact_sum_is_the_last_column(self):
+        table = ("allreduce of floats: 2 ranks, 2 nodes\n"
+                 "  elements | library              | slices, exact       \n"
+                 "      1000 |     12.0 us   1.0x |   1250.5 us   0.1x\n")
+        self.assertAlmostEqual(network_step.seconds_of_row(table), 1250.5e-6)
 
 
 class Fit(unittest.TestCase):

@@ -89,9 +89,9 @@ class Rubato:
                              launcher=launcher)
         return [update["seconds"] for update in report["updates"][WARM_UP_UPDATES:]]
 
-    def updates_in(self, case, seconds):
+    def updates_in(self, case, seconds, launcher=()):
         """How many updates fill so many seconds."""
-        probe = sorted(self.updates(case, LEAST_UPDATES))[LEAST_UPDATES // 2]
+        probe = sorted(self.updates(case, LEAST_UPDATES, launcher=launcher))[LEAST_UPDATES // 2]
         return max(LEAST_UPDATES, round(seconds / probe))
 
     def samples_per_second(self, case, updates, *more):

@@ -1,0 +1,68 @@
+"""A training step over a slow link, beside what it computes and what it sends.
+
+usage: network_step.py [--build build/bench] [--rounds 5] [--seconds 2] [--rate 1gbit]
+                       [--models MODEL ...] [--substeps 1]
+
+Two hosts of one rank each (network namespaces of this machine, tests/cluster) with links of --rate.
+A step that hides the shorter of the two behind the longer takes as long as the same step of the
+same ranks on one host, or as the exact sum of as many elements alone (allreduce_bench), whichever
+is more. No step hides everything: the sum begins in the last backward pass, so that of equal parts
+a step of one substep takes at least a third more, and one of several substeps more than that.
+"""
+
+import re
+import statistics
+import sys
+
+import measure
+import model_costs
+import update_costs
+from measure import Figure
+from rubato_train import ENVIRONMENT, MODELS, Case, Rubato
+
+HOSTS = 2
+BEYOND_THE_LONGER_AT_MOST = 1.15
+
+
+def seconds_of_row(table):
+    """Of the exact sum, the last column of allreduce_bench's last line."""
+    microseconds = re.match(r"\s*[\d.]+", table.strip().splitlines()[-1].split("|")[-1])
+    return float(microseconds[0]) / 1e6
+
+
+def figure(options, rubato, case):
+    link = update_costs.launcher(HOSTS, case, options.rate)
+    updates = rubato.updates_in(case, options.seconds, launcher=link)
+    alone = [*link, options.build / "bench" / "allreduce_bench", "--rounds=11",
+             model_costs.parameters_of(case.model)]
+
+    def step(launcher=()):
+        return statistics.median(rubato.updates(case, updates, launcher=launcher))
+
+    rounds = measure.in_turn(options.rounds, {
+        "over the link": lambda: step(link), "on one host": step,
+        "the sum alone": lambda: seconds_of_row(measure.run(alone, ENVIRONMENT))})
+    longer = [max(pair) for pair in zip(rounds["on one host"], rounds["the sum alone"])]
+    note = ", ".join(f"{name} {1e3 * statistics.median(times):.3g} ms"
+                     for name, times in rounds.items())
+    return Figure.of_rounds(f"{case}: step over the longer part",
+                            measure.ratios(rounds["over the link"], longer), "x",
+                            at_most=BEYOND_THE_LONGER_AT_MOST, note=note)
+
+
+def run(options, report):
+    rubato = Rubato(options.build)
+    for model in options.models:
+        for substeps in options.substeps:
+            report.add(figure(options, rubato, Case(model, substeps, HOSTS)))
+
+
+def parser():
+    made = measure.parser(__doc__, models=MODELS)
+    made.add_argument("--substeps", type=int, nargs="+", default=[1])
+    made.add_argument("--rate", default="1gbit", help="of each host's link (default %(default)s)")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main("network_step", parser(), run))
