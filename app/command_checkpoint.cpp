@@ -9,9 +9,9 @@
 #include "app/checkpoint_list.hpp"
 #include "app/checkpoint_options.hpp"
 #include "app/checkpoint_show.hpp"
+#include "app/command_action.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
-#include "app/spelling.hpp"
 #include "data/errors.hpp"
 
 namespace rubato::app {
@@ -46,7 +46,7 @@ int list(const Options& options) {
   return exit_done;
 }
 
-int show(const Options& options) {
+int show_content(const Options& options) {
   const NamedCheckpoint named = read(options.positionals()[0]);
   is_json(options) ? show_as_json(std::cout, named) : show_as_text(std::cout, named);
   return exit_done;
@@ -96,37 +96,24 @@ int diff(const Options& options) {
   return found.empty() ? exit_done : exit_differs;
 }
 
-int run(const OptionTable& table, int (*action)(const Options&), int argc, char** argv) {
-  const auto options = table.parse(argc, argv, 3);
-  if (!options.wants_help()) return action(options);
-  std::cout << table.help();
-  return exit_done;
-}
-
 }  // namespace
 
 int checkpoint(int argc, char** argv) {
-  const std::string action = argc > 2 ? argv[2] : "";
-  if (action.empty()) {
-    throw UsageError("checkpoint: say what to do: list, show, verify, digest or diff");
-  }
-  if (action == "--help" || action == "-h") {
-    std::cout << "rubato checkpoint: the saved states of runs\n\n"
-                 "Usage: rubato checkpoint list DIR         which ones a run has\n"
-                 "       rubato checkpoint show FILE|DIR    what is in one\n"
-                 "       rubato checkpoint verify PATH...   whether they are whole\n"
-                 "       rubato checkpoint digest PATH...   one line for each state\n"
-                 "       rubato checkpoint diff A B         where two differ\n"
-                 "Of a directory the newest good checkpoint is taken. Each has its own --help.\n";
-    return exit_done;
-  }
-  require_choice("action", action,
-                 std::vector<std::string>{"list", "show", "verify", "digest", "diff"});
-  if (action == "list") return run(checkpoint_list_table(), list, argc, argv);
-  if (action == "show") return run(checkpoint_show_table(), show, argc, argv);
-  if (action == "verify") return run(checkpoint_verify_table(), verify, argc, argv);
-  if (action == "digest") return run(checkpoint_digest_table(), digest, argc, argv);
-  return run(checkpoint_diff_table(), diff, argc, argv);
+  return run_action(
+      "checkpoint",
+      "rubato checkpoint: the saved states of runs\n\n"
+      "Usage: rubato checkpoint list DIR         which ones a run has\n"
+      "       rubato checkpoint show FILE|DIR    what is in one\n"
+      "       rubato checkpoint verify PATH...   whether they are whole\n"
+      "       rubato checkpoint digest PATH...   one line for each state\n"
+      "       rubato checkpoint diff A B         where two differ\n"
+      "Of a directory the newest good checkpoint is taken. Each has its own --help.\n",
+      {{"list", checkpoint_list_table, list},
+       {"show", checkpoint_show_table, show_content},
+       {"verify", checkpoint_verify_table, verify},
+       {"digest", checkpoint_digest_table, digest},
+       {"diff", checkpoint_diff_table, diff}},
+      argc, argv);
 }
 
 }  // namespace rubato::app

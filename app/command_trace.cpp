@@ -12,16 +12,17 @@
 
 #include "app/capacity_history.hpp"
 #include "app/capacity_trace.hpp"
+#include "app/command_action.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/plan_options.hpp"
 #include "app/plan_walk.hpp"
-#include "app/spelling.hpp"
 #include "app/trace_chart.hpp"
 #include "app/trace_make.hpp"
 #include "app/trace_options.hpp"
 #include "runtime/committed_file.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/temporary_file.hpp"
 
 namespace rubato::app {
 namespace {
@@ -68,7 +69,7 @@ void show_json(const data::BatchTrace& trace, const TraceFacts& facts) {
   std::cout << document.dump() << '\n';
 }
 
-int show(const Options& options) {
+int show_rows(const Options& options) {
   const auto trace = read(options);
   const auto facts = facts_of(trace);
   if (options.text("format") == "json") {
@@ -162,7 +163,7 @@ void write(const std::filesystem::path& file, const std::string& text, bool over
   if (!overwrites && std::filesystem::exists(file)) {
     throw runtime::OutputError(file.string() + " exists; --overwrite replaces it");
   }
-  const auto directory = file.has_parent_path() ? file.parent_path() : ".";
+  const auto directory = runtime::directory_of(file);
   if (::access(directory.c_str(), W_OK | X_OK) != 0) {
     throw runtime::OutputError(file.string() + ": the directory " + directory.string() +
                                " does not exist or may not be written to");
@@ -197,33 +198,21 @@ int from_capacity(const Options& options) {
   return exit_code;
 }
 
-int run(const OptionTable& table, int (*action)(const Options&), int argc, char** argv) {
-  const auto options = table.parse(argc, argv, 3);
-  if (!options.wants_help()) return action(options);
-  std::cout << table.help();
-  return exit_done;
-}
-
 }  // namespace
 
 int trace(int argc, char** argv) {
-  const std::string action = argc > 2 ? argv[2] : "";
-  if (action.empty()) throw UsageError("trace: say what to do: show, check, make or from-capacity");
-  if (action == "--help" || action == "-h") {
-    std::cout << "rubato trace: batch-size traces\n\n"
-                 "Usage: rubato trace show FILE    what is in it\n"
-                 "       rubato trace check FILE   whether a run can follow it\n"
-                 "       rubato trace make SHAPE   write one\n"
-                 "       rubato trace from-capacity FILE   write one from a history of devices\n"
-                 "Each has its own --help.\n";
-    return exit_done;
-  }
-  require_choice("action", action,
-                 std::vector<std::string>{"show", "check", "make", "from-capacity"});
-  if (action == "show") return run(trace_show_table(), show, argc, argv);
-  if (action == "check") return run(trace_check_table(), check, argc, argv);
-  if (action == "make") return run(trace_make_table(), make, argc, argv);
-  return run(trace_from_capacity_table(), from_capacity, argc, argv);
+  return run_action("trace",
+                    "rubato trace: batch-size traces\n\n"
+                    "Usage: rubato trace show FILE    what is in it\n"
+                    "       rubato trace check FILE   whether a run can follow it\n"
+                    "       rubato trace make SHAPE   write one\n"
+                    "       rubato trace from-capacity FILE   write one from a history of devices\n"
+                    "Each has its own --help.\n",
+                    {{"show", trace_show_table, show_rows},
+                     {"check", trace_check_table, check},
+                     {"make", trace_make_table, make},
+                     {"from-capacity", trace_from_capacity_table, from_capacity}},
+                    argc, argv);
 }
 
 }  // namespace rubato::app
