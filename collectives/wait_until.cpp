@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "collectives/mpi_error.hpp"
@@ -18,7 +19,9 @@ void give_way(const Patience& patience, std::chrono::steady_clock::duration wait
   if (waited < patience.yields) {
     sched_yield();
   } else {
-    std::this_thread::sleep_for(patience.sleep);
+    using Duration = std::chrono::steady_clock::duration;
+    std::this_thread::sleep_for(
+        std::clamp<Duration>(waited / 128, patience.sleep, patience.longest_sleep));
   }
 }
 

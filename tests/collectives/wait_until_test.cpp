@@ -43,6 +43,23 @@ TEST(WaitUntil, SleepsOnceItHasYieldedLongEnough) {
   EXPECT_GE(sleeps() - before, 5);
 }
 
+// Sleeps of a constant 50 us would allow about 2000 checks, those that grow with the wait at most
+// 128 (of 50 us, up to 6.4 ms) and 128 ln(200 / 6.4) = 441 more.
+TEST(WaitUntil, SleepsLongerTheLongerItHasWaited) {
+  const Patience patience{.spins = 0,
+                          .yields = std::chrono::microseconds{0},
+                          .longest_sleep = std::chrono::microseconds{5000}};
+  std::size_t checks = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  wait_until(
+      [&] {
+        ++checks;
+        return std::chrono::steady_clock::now() - begin > std::chrono::milliseconds{200};
+      },
+      patience);
+  EXPECT_LT(checks, 600);
+}
+
 // The barrier's own patience, whether ranks outnumber cores or not.
 TEST(WaitUntil, ALongWaitLeavesTheCoreToOthers) {
   const Topology& topology = real_topology();
@@ -53,7 +70,7 @@ TEST(WaitUntil, ALongWaitLeavesTheCoreToOthers) {
     std::this_thread::sleep_for(std::chrono::milliseconds{400});
   }
   barrier.wait();
-  EXPECT_LT(processor_milliseconds() - before, 100);
+  EXPECT_LT(processor_milliseconds() - before, 150);
 }
 
 }  // namespace
