@@ -199,7 +199,7 @@ class PlanContract(CommandTest):
     def test_a_long_plan_is_made_in_time(self):
         result = self.succeed("plan", "--samples", 60000, "--minibatch", 8, "--ranks", 4,
                               "--batch-size", 8, "--epochs", 10)
-        self.assertLess(result.seconds, 3)
+        self.assertLess(result.seconds, 10)
         self.assertIn("in all 75000 updates, 600000 samples", result.output)
 
     def test_the_table_says_what_is_idle_and_what_is_left_over(self):

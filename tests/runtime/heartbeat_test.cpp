@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class HeartbeatTest : public ::testing::Test {
+class HeartbeatTest : public testing::Test {
  protected:
   collectives::Communicator world = collectives::Communicator::world();
   collectives::Topology topology{world};
@@ -63,17 +63,19 @@ TEST_F(HeartbeatTest, EveryRanksBeatsAreSeenByAll) {
 }
 
 TEST_F(HeartbeatTest, ComputingIsTimedByMinibatch) {
+  const auto begin = std::chrono::steady_clock::now();
   heartbeat.beat(1, Phase::computing);
   std::this_thread::sleep_for(20ms);
   heartbeat.beat(1, Phase::computing);
   std::this_thread::sleep_for(20ms);
   heartbeat.beat(1, Phase::summing);
+  const std::chrono::duration<double> computing = std::chrono::steady_clock::now() - begin;
   std::this_thread::sleep_for(100ms);
   heartbeat.beat(1, Phase::updating);
   const Pulse pulse = heartbeat.pulse(heartbeat.node_rank());
   EXPECT_EQ(pulse.minibatches, 2U);
   EXPECT_GE(pulse.computing_seconds, 0.040);
-  EXPECT_LT(pulse.computing_seconds, 0.130);
+  EXPECT_LE(pulse.computing_seconds, computing.count() + 1e-9);  // rounded apart
 }
 
 TEST_F(HeartbeatTest, PhasesHaveNames) {

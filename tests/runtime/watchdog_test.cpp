@@ -17,7 +17,7 @@ namespace rubato::runtime {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::MatchesRegex;
+using testing::MatchesRegex;
 
 // What a watchdog said.
 struct Heard {
@@ -47,7 +47,7 @@ std::vector<std::string> all_of(const collectives::Communicator& world,
   return all;
 }
 
-class WatchdogTest : public ::testing::Test {
+class WatchdogTest : public testing::Test {
  protected:
   collectives::Communicator ranks = collectives::Communicator::world();
   collectives::Topology topology{ranks};
@@ -159,10 +159,11 @@ TEST_F(WatchdogTest, NamesARankThatComputesSlowly) {
   EXPECT_TRUE(heard.warnings.empty());
 }
 
+// Twenty that waited for their next look would take five seconds.
 TEST_F(WatchdogTest, EndsAtOnce) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 20; ++i) const Watchdog watchdog(heartbeat, topology, told_to(heard, 1));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 2500ms);
 }
 
 }  // namespace
