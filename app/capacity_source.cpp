@@ -14,7 +14,7 @@ namespace rubato::app {
 namespace {
 
 constexpr std::uint64_t most_count = 1'000'000;  // of ranks, and of devices in a capacity file
-constexpr std::uint64_t most_file_bytes = 4096;
+constexpr std::uint64_t most_bytes_of_a_number = 4096;
 
 std::string_view without_blanks(std::string_view text) {
   const auto* blanks = " \t\r\n";
@@ -24,7 +24,7 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 std::uint64_t read_number(const std::filesystem::path& file) {
-  const auto bytes = data::read_file(file, most_file_bytes);
+  const auto bytes = data::read_file(file, most_bytes_of_a_number);
   const auto text = without_blanks(data::as_text(bytes));
   const auto number = parse_whole<std::uint64_t>(text);
   if (number && *number <= most_count) return *number;

@@ -1,21 +1,21 @@
 // See capacity_trace.hpp.
 #include "app/capacity_trace.hpp"
 
-#include <limits>
 #include <stdexcept>
+
+#include "data/trace_reader.hpp"
 
 namespace rubato::app {
 namespace {
 
 constexpr std::uint64_t most_updates = 10'000'000;
-constexpr std::uint64_t most_batch_size = std::numeric_limits<std::int32_t>::max();
 
 void check(const CapacityHistory& history, const CapacityTraceRule& rule) {
-  if (rule.samples_per_device > most_batch_size / history.largest()) {
+  if (rule.samples_per_device > data::most_batch_size / history.largest()) {
     throw std::invalid_argument("--samples-per-device " + std::to_string(rule.samples_per_device) +
                                 ": with " + std::to_string(history.largest()) +
                                 " devices the batch would exceed " +
-                                std::to_string(most_batch_size));
+                                std::to_string(data::most_batch_size));
   }
   if (rule.updates_per_row > most_updates / history.rows().size()) {
     throw std::invalid_argument("--updates-per-row " + std::to_string(rule.updates_per_row) +

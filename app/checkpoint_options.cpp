@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::size_t most_paths = 4096;
 
-Option format_option() {
+Option checkpoint_format_option() {
   return {.name = "format",
           .kind = OptionKind::choice,
           .default_value = "text",
@@ -24,7 +24,7 @@ OptionTable checkpoint_list_table() {
            .notes = "Reads all of them. A damaged one is listed with the reason; a run that goes on"
                     " would pass it over.",
            .positionals = {.names = "DIR", .least = 1, .most = 1}},
-          {format_option()}};
+          {checkpoint_format_option()}};
 }
 
 OptionTable checkpoint_show_table() {
@@ -34,7 +34,7 @@ OptionTable checkpoint_show_table() {
            .notes = "Of a directory the newest good checkpoint. least, largest and norm are of the"
                     " finite elements.",
            .positionals = {.names = "FILE|DIR", .least = 1, .most = 1}},
-          {format_option()}};
+          {checkpoint_format_option()}};
 }
 
 OptionTable checkpoint_verify_table() {
@@ -66,7 +66,7 @@ OptionTable checkpoint_diff_table() {
                     " identity and context are not. Prints \"equal\" and exits with 0, or one line"
                     " for each difference and exits with 1.",
            .positionals = {.names = "A B", .least = 2, .most = 2}},
-          {format_option()}};
+          {checkpoint_format_option()}};
 }
 
 }  // namespace rubato::app

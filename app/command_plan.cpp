@@ -11,7 +11,7 @@
 namespace rubato::app {
 namespace {
 
-constexpr std::uint64_t most_ranks = 1U << 20U;
+constexpr std::uint64_t most_planned_ranks = 1U << 20U;
 constexpr std::uint64_t most_samples = std::uint64_t{1} << 40U;
 
 OptionTable plan_table() {
@@ -46,9 +46,9 @@ OptionTable plan_table() {
 std::size_t ranks_of(const Options& options) {
   const auto ranks = options.integer_if("ranks");
   if (!ranks) throw UsageError("number of ranks unknown: give --ranks N");
-  if (*ranks <= most_ranks) return *ranks;
+  if (*ranks <= most_planned_ranks) return *ranks;
   throw UsageError("--ranks " + std::to_string(*ranks) + ": expected at most " +
-                   std::to_string(most_ranks));
+                   std::to_string(most_planned_ranks));
 }
 
 data::TracePlan finite_plan(const Options& options, std::uint64_t samples) {

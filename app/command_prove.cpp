@@ -23,6 +23,7 @@
 #include "app/stop_signals.hpp"
 #include "data/errors.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/seconds_since.hpp"
 #include "runtime/state_file.hpp"
 
 namespace rubato::app {
@@ -126,7 +127,7 @@ class Prover {
     const int code =
         run_job(job_plan(training_, plan_.straight_ranks, straight_), straight_log_, signals_);
     if (code != exit_done) return explain_failure("straight run", code, straight_log_);
-    proof_.straight_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    proof_.straight_seconds = runtime::seconds_since(begin);
     proof_.updates = runtime::read_status(straight_).update;
     const auto stretch = static_cast<double>(plan_.kills);
     proof_.is_fast = proof_.straight_seconds / stretch < hittable_seconds;

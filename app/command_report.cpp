@@ -13,13 +13,14 @@
 #include "app/report_page.hpp"
 #include "runtime/committed_file.hpp"
 #include "runtime/errors.hpp"
+#include "runtime/temporary_file.hpp"
 
 namespace rubato::app {
 namespace {
 
 // Before the work.
 void require_directory_of(const std::filesystem::path& file) {
-  const auto directory = file.has_parent_path() ? file.parent_path() : ".";
+  const auto directory = runtime::directory_of(file);
   const bool is_writable = ::access(directory.c_str(), W_OK | X_OK) == 0;
   if (is_writable && !std::filesystem::is_directory(file)) return;
   throw runtime::OutputError(file.string() +

@@ -43,6 +43,7 @@
 #include "app/train_options.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/run_lock.hpp"
+#include "runtime/seconds_since.hpp"
 
 namespace rubato::app {
 namespace {
@@ -52,7 +53,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Action = RestartDecision::Action;
 
-constexpr auto look_interval = 200ms;
+constexpr auto signal_interval = 200ms;
 constexpr auto longest_wait_for_a_run = 60s;  // of an earlier study, to write its checkpoint
 constexpr std::uint64_t most_failures = 2;    // of a cell, without progress
 constexpr double backoff_seconds = 1;
@@ -171,12 +172,13 @@ class Study {
     RunningCell running{.index = index, .begun_at = last_update(directory_of(cells_[index]))};
     bool was_asked = false;
     while (true) {
-      if (const auto end = job.wait_for(look_interval, signals.descriptor())) return end->exit_code;
+      if (const auto end = job.wait_for(signal_interval, signals.descriptor()))
+        return end->exit_code;
       signals.look();
       if (signals.wants_kill()) return job.kill().exit_code;
       if (signals.wants_stop() && !was_asked) job.request_stop();
       was_asked = signals.wants_stop();
-      running.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+      running.seconds = runtime::seconds_since(begin);
       show(running);
     }
   }
@@ -203,7 +205,7 @@ class Study {
       } catch (const runtime::OutputError&) {
         if (Clock::now() > until) throw;
       }
-      wait(look_interval, signals);
+      wait(signal_interval, signals);
       if (signals.wants_stop()) return;
     }
   }

@@ -18,7 +18,7 @@ constexpr std::array of_training{"data",         "test-data", "test-every",
                                  "label-column", "data-mean", "data-deviation",
                                  "model",        "backend",   "isa"};
 
-std::vector<Option> task_options() {
+std::vector<Option> evaluation_task_options() {
   const std::string group = "Task (default: the run's own)";
   return {{.name = "data",
            .value_name = "SPEC",
@@ -52,7 +52,7 @@ std::vector<Option> task_options() {
            .description = "of a checkpoint without a configuration: the model"}};
 }
 
-std::vector<Option> execution_options() {
+std::vector<Option> evaluation_execution_options() {
   const std::string group = "Execution (default: as the run)";
   return {{.name = "backend",
            .kind = OptionKind::choice,
@@ -66,8 +66,6 @@ std::vector<Option> execution_options() {
 }
 
 // "csv:a.csv" and "mlp:64" are both known by what stands before the colon.
-std::string kind_of(const std::string& spec) { return spec.substr(0, spec.find(':')); }
-
 void require_known(const EvaluationTask& task) {
   require_choice("data", kind_of(task.data.spec), data::data_spec_names());
   if (task.data.test_spec) {
@@ -85,8 +83,8 @@ OptionTable evaluate_table() {
        .group = "Of a study",
        .description = "the cell of the study DIR that is so; the names are those of its grid, and"
                       " options of train"}};
-  for (Option& option : task_options()) options.push_back(std::move(option));
-  for (Option& option : execution_options()) options.push_back(std::move(option));
+  for (Option& option : evaluation_task_options()) options.push_back(std::move(option));
+  for (Option& option : evaluation_execution_options()) options.push_back(std::move(option));
   options.push_back({.name = "format",
                      .kind = OptionKind::choice,
                      .default_value = "text",

@@ -10,6 +10,7 @@
 
 #include "app/job_processes.hpp"
 #include "app/process_handle.hpp"
+#include "runtime/seconds_since.hpp"
 #include "runtime/temporary_file.hpp"
 
 namespace rubato::app {
@@ -19,8 +20,8 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto look_interval = 2ms;
-constexpr auto death_time = 60s;
+constexpr auto progress_interval = 2ms;
+constexpr auto longest_ending = 60s;  // of a job that was sent its signal; beyond it, it is stuck
 
 // A file on its way to be a checkpoint has a temporary name.
 bool is_saving(const fs::path& directory) {
@@ -62,7 +63,7 @@ KilledJob kill_job(MpiJob& job, const Kill& kill, MetricsFollower& follower,
     if (kill.way == KillWay::planned) return false;
     if (kill.way == KillWay::rank && job.live_ranks().empty()) return false;
     if (kill.moment == KillMoment::at_start) {
-      return std::chrono::duration<double>(Clock::now() - start).count() >= kill.delay_seconds;
+      return runtime::seconds_since(start) >= kill.delay_seconds;
     }
     follower.look();
     if (follower.update() < kill.update || !follower.resumed_from()) return false;
@@ -72,12 +73,12 @@ KilledJob kill_job(MpiJob& job, const Kill& kill, MetricsFollower& follower,
   };
   while (!has_come()) {
     signals.require_none();
-    if (const auto end = job.wait_for(look_interval)) {
+    if (const auto end = job.wait_for(progress_interval)) {
       return {.end = *end, .has_stopped_first = kill.way != KillWay::planned};
     }
   }
   deliver(job, kill);
-  if (const auto end = job.wait_for(death_time, signals.descriptor())) return {.end = *end};
+  if (const auto end = job.wait_for(longest_ending, signals.descriptor())) return {.end = *end};
   signals.require_none();
   return {.end = job.kill(), .is_stuck = true};
 }

@@ -13,6 +13,7 @@
 #include "app/redirected_output.hpp"
 #include "app/run_progress.hpp"
 #include "runtime/checkpoint_store.hpp"
+#include "runtime/seconds_since.hpp"
 
 namespace rubato::app {
 namespace {
@@ -124,7 +125,7 @@ KillRecord KilledRun::start_and_kill(const Kill& kill) {
   record.exit_code = killed.end.exit_code;
   record.resumed_from = follower.resumed_from();
   record.at_update = follower.update();
-  record.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  record.seconds = runtime::seconds_since(begin);
   look_at_checkpoints(record);
   return record;
 }

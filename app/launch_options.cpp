@@ -81,7 +81,7 @@ std::vector<Option> failure_options() {
   };
 }
 
-std::string notes() {
+std::string launch_notes() {
   return "TRAIN OPTIONS are those of `rubato train`, with --out DIR. The run goes on from DIR's\n"
          "newest checkpoint whenever it is started, on any number of ranks, to the same result.\n"
          "\nranks = floor(devices * MAX / the trace's largest number); of a capacity file, the"
@@ -140,7 +140,7 @@ OptionTable launch_table() {
            .summary = "keep a training running: through failures, and as devices come and go.",
            .example = "rubato launch --ranks 1:4 --capacity-file devices -- \\\n"
                       "    --data fashion-mnist --model mnist --trace trace.csv --out runs/first",
-           .notes = notes(),
+           .notes = launch_notes(),
            .rest = "-- TRAIN OPTIONS",
            .alternatives = {{"capacity-file", "capacity-trace"}}},
           std::move(options)};

@@ -14,4 +14,9 @@ std::string fixed(double number, int digits) {
 
 std::string percent(double share) { return fixed(100 * share, 2) + " %"; }
 
+std::string counted(std::uint64_t count, const std::string& noun) {
+  const std::string ending = count == 1 ? "" : noun.ends_with("tch") ? "es" : "s";
+  return std::to_string(count) + " " + noun + ending;
+}
+
 }  // namespace rubato::app

@@ -1,6 +1,7 @@
 // Numbers as tables and sentences show them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace rubato::app {
@@ -10,5 +11,8 @@ std::string fixed(double number, int digits);
 
 // Of 1, with two digits: "97.21 %".
 std::string percent(double share);
+
+// "1 epoch", "2 epochs", "2 minibatches".
+std::string counted(std::uint64_t count, const std::string& noun);
 
 }  // namespace rubato::app

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "app/number_text.hpp"
 #include "app/plan_report.hpp"
 
 namespace rubato::app {
@@ -35,11 +36,6 @@ std::vector<std::uint64_t> counts_of(const PlanStep& step) {
   std::vector<std::uint64_t> counts;
   for (const auto& minibatches : step.ranks) counts.push_back(minibatches.size());
   return counts;
-}
-
-std::string counted(std::uint64_t count, const std::string& thing) {
-  const std::string ending = count == 1 ? "" : thing.ends_with("ch") ? "es" : "s";
-  return std::to_string(count) + " " + thing + ending;
 }
 
 std::string range(std::uint64_t begin, std::uint64_t count) {

@@ -48,7 +48,7 @@ std::vector<Option> kill_options() {
   };
 }
 
-std::vector<Option> output_options() {
+std::vector<Option> proof_output_options() {
   const std::string group = "Output";
   return {
       {.name = "keep-runs",
@@ -96,7 +96,7 @@ std::vector<std::uint64_t> all_rank_counts() {
 
 OptionTable prove_table() {
   std::vector<Option> options = kill_options();
-  for (auto& option : output_options()) options.push_back(std::move(option));
+  for (auto& option : proof_output_options()) options.push_back(std::move(option));
   return {
       {.command = "prove",
        .summary = "kill a training again and again, and show that its result is the same.",

@@ -22,11 +22,6 @@ std::string description(const KillRecord& record) {
   return moment.empty() ? way : way + " " + moment;
 }
 
-// "1 update", "2 updates".
-std::string counted(std::uint64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 template <class Key>
 using Counts = std::map<Key, std::uint64_t>;
 

@@ -23,9 +23,6 @@
 namespace rubato::app {
 namespace {
 
-// "mlp:512,512" and "mnist" are both checked by what stands before the colon.
-std::string kind_of(const std::string& spec) { return spec.substr(0, spec.find(':')); }
-
 void require_task(const Options& options) {
   if (!options.has_value("data")) throw UsageError("no data: give --data SPEC (digits, say)");
   for (const char* name : {"data", "test-data"}) {

@@ -16,6 +16,7 @@
 #include "collectives/node_memory.hpp"
 #include "nn/backend.hpp"
 #include "nn/model_zoo.hpp"
+#include "runtime/seconds_since.hpp"
 
 namespace rubato::app {
 
@@ -27,9 +28,7 @@ using collectives::Topology;
 
 class Stopwatch {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double seconds() const { return runtime::seconds_since(begin_); }
 
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

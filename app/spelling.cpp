@@ -56,4 +56,8 @@ void require_choice(std::string_view option, std::string_view value,
   throw UsageError(message + " (valid: " + list(candidates) + ")");
 }
 
+std::string kind_of(const std::string& specification) {
+  return specification.substr(0, specification.find(':'));
+}
+
 }  // namespace rubato::app

@@ -22,4 +22,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 void require_choice(std::string_view option, std::string_view value,
                     std::span<const std::string> candidates);
 
+// What is checked of a specification: "mlp" of "mlp:512,512", "mnist" of "mnist".
+std::string kind_of(const std::string& specification);
+
 }  // namespace rubato::app

@@ -63,7 +63,7 @@ std::optional<Baseline> baseline_of(const StudyResults& results, const std::stri
 // -- as text
 
 // What is not finite, or not there, is nothing.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string in_csv(const Json& value) {
   if (value.is_null()) return "";
@@ -80,14 +80,14 @@ Json as_number_if_one(const std::string& text) {
 
 Json as_json(const Evaluation& evaluation) {
   if (!evaluation) return nullptr;
-  return {{"accuracy", number(evaluation->accuracy)},
-          {"loss", number(evaluation->loss)},
+  return {{"accuracy", number_or_null(evaluation->accuracy)},
+          {"loss", number_or_null(evaluation->loss)},
           {"update", evaluation->update},
-          {"epoch", number(evaluation->epoch)}};
+          {"epoch", number_or_null(evaluation->epoch)}};
 }
 
 Json seconds_of(const Evaluation& evaluation) {
-  return evaluation ? number(evaluation->seconds) : Json(nullptr);
+  return evaluation ? number_or_null(evaluation->seconds) : Json(nullptr);
 }
 
 Json times_of(const CellResult& result) {

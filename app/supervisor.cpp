@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Action = RestartDecision::Action;
 
-constexpr auto look_interval = 100ms;  // at the capacity
+constexpr auto capacity_interval = 100ms;  // at the capacity
 
 SettledValue::Clock::duration as_duration(std::chrono::duration<double> seconds) {
   return std::chrono::duration_cast<SettledValue::Clock::duration>(seconds);
@@ -84,7 +84,7 @@ bool Supervisor::wait(Clock::time_point until) {
   for (look(); !signals_.wants_stop(); look()) {
     const auto left = until - Clock::now();
     if (left <= 0s) return true;
-    const auto time = std::min<Clock::duration>(left, look_interval);
+    const auto time = std::min<Clock::duration>(left, capacity_interval);
     pollfd entry{.fd = signals_.descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&entry, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(time).count()));
   }
@@ -101,7 +101,7 @@ bool Supervisor::pause_while_short() {
   next_event_ = "continue";
   next_reason_ = "devices are back";
   while (ranks_ == 0) {
-    if (!wait(Clock::now() + look_interval)) return false;
+    if (!wait(Clock::now() + capacity_interval)) return false;
   }
   return true;
 }
@@ -117,7 +117,7 @@ JobEnd Supervisor::supervise(std::uint64_t ranks) {
               .stops_by_usr1 = true,
               .is_ending = end_notice(plan_.directory)});
   while (true) {
-    if (const auto end = job.wait_for(look_interval, signals_.descriptor())) return *end;
+    if (const auto end = job.wait_for(capacity_interval, signals_.descriptor())) return *end;
     look();
     if (signals_.wants_kill()) return job.kill();
     if (!was_asked_) ask_to_stop(job, ranks);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <sstream>
 #include <vector>
 
@@ -12,12 +11,12 @@
 #include "app/spelling.hpp"
 #include "app/trace_shape.hpp"
 #include "data/batch_trace.hpp"
+#include "data/trace_reader.hpp"
 
 namespace rubato::app {
 namespace {
 
 constexpr std::uint64_t most_rows = 10'000'000;
-constexpr std::uint64_t most_batch_size = std::numeric_limits<std::int32_t>::max();
 
 using Rows = std::vector<std::uint64_t>;
 
@@ -33,7 +32,7 @@ std::uint64_t required(const Options& options, const std::string& name) {
 }
 
 std::uint64_t highest(const Options& options, std::uint64_t first) {
-  return options.integer_if("most").value_or(std::min(first, most_batch_size / 16) * 16);
+  return options.integer_if("most").value_or(std::min(first, data::most_batch_size / 16) * 16);
 }
 
 Rows parse_sizes(const Options& options) {
@@ -59,7 +58,7 @@ Rows make_random_walk(const Options& options) {
     throw UsageError("--batch-size " + std::to_string(first) +
                      ": expected a multiple of the minibatch (" + std::to_string(minibatch) + ")");
   }
-  const auto jump = std::min(options.integer("jump"), most_batch_size);
+  const auto jump = std::min(options.integer("jump"), data::most_batch_size);
   return random_walk_trace({.rows = options.integer("rows"),
                             .minibatch = minibatch,
                             .first = first,

@@ -27,6 +27,20 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     $<$<BOOL:$<TARGET_PROPERTY:RUBATO_COMPILES_FAST>>:-O1>)
 endif()
 
+# rubato_compile_together(<target>): where RUBATO_UNITY_BUILD is on, many files at a time, in
+# half of the time: much of it goes into headers and templates that they share. Not for the folders
+# with hot loops: what is inlined there shall not depend on a neighbour. Names in
+# anonymous namespaces differ within such a target (tests/build/check_names.py).
+function(rubato_compile_together target)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${RUBATO_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
+endfunction()
+
+# rubato_compile_alone(<file>...): not with the others of this folder.
+function(rubato_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 add_library(rubato_warnings INTERFACE)
 target_compile_options(rubato_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
@@ -34,6 +48,8 @@ target_compile_options(rubato_warnings INTERFACE
   # At -O1 g++ 12 takes the sum of two strings for a write beyond the first.
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:$<TARGET_PROPERTY:RUBATO_COMPILES_FAST>>>:
     -Wno-array-bounds -Wno-stringop-overflow>
+  # A local name may be that of something in a file that is compiled together with it.
+  $<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow>
   $<$<BOOL:${RUBATO_WARNINGS_AS_ERRORS}>:-Werror>)
 
 # Programs also carry sanitizer_defaults.cpp, so that they behave alike under ctest, mpirun and by

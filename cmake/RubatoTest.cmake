@@ -8,8 +8,10 @@
 #     [LABELS ...] [ENVIRONMENT variable=value...] [KILL_AT_ONCE])
 #     a Python script of this folder, which runs programs; exit status 77 means skipped
 # An MPI test program is told how many ranks to expect and fails if it was started with another
-# number. PROCESSORS keeps a parallel ctest from starting more beside one that fills the cores; one
-# that MOSTLY_WAITS, for real seconds, does not.
+# number. PROCESSORS is what a test takes of ctest's jobs: six in the presets, three times the cores
+# of a small machine, since half of a test's time is waiting. One that MOSTLY_WAITS, for real
+# seconds, takes one. COST lets the wide ones begin first: left to the end, they would run one at a
+# time with nothing beside them.
 include(GoogleTest)
 find_package(GTest 1.12 REQUIRED)
 
@@ -79,6 +81,7 @@ function(rubato_test_program name)
   # More than half of a test file's compile time is GoogleTest's headers.
   list(LENGTH arg_SOURCES files)
   if(files GREATER 3)
+    rubato_compile_together(${name})
     target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   endif()
 endfunction()
@@ -113,7 +116,7 @@ function(rubato_mpi_test name)
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
         $<TARGET_FILE:${name}> --expect-ranks=${ranks})
     set_tests_properties(${name}.np${ranks} PROPERTIES
-      PROCESSORS ${processors} TIMEOUT ${timeout} LABELS mpi
+      PROCESSORS ${processors} COST ${processors} TIMEOUT ${timeout} LABELS mpi
       ENVIRONMENT "${rubato_mpi_environment}")
   endforeach()
 endfunction()
@@ -121,7 +124,10 @@ endfunction()
 function(rubato_command_test name script)
   cmake_parse_arguments(
     PARSE_ARGV 2 arg "KILL_AT_ONCE" "PROCESSORS;TIMEOUT" "LABELS;ENVIRONMENT")
-  rubato_timeout(timeout "${arg_TIMEOUT}")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)  # of each wait a script itself says what did not come
+  endif()
+  rubato_timeout(timeout ${arg_TIMEOUT})
   set(labels mpi ${arg_LABELS})
   set(environment ${rubato_command_environment} ${arg_ENVIRONMENT})
   if(arg_KILL_AT_ONCE)
@@ -134,6 +140,6 @@ function(rubato_command_test name script)
     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/${script}
       ${arg_UNPARSED_ARGUMENTS})
   set_tests_properties(${name} PROPERTIES
-    SKIP_RETURN_CODE 77 PROCESSORS ${arg_PROCESSORS} TIMEOUT ${timeout}
+    SKIP_RETURN_CODE 77 PROCESSORS ${arg_PROCESSORS} COST ${arg_PROCESSORS} TIMEOUT ${timeout}
     LABELS "${labels}" ENVIRONMENT "${environment}")
 endfunction()

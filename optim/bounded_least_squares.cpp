@@ -23,14 +23,15 @@ Unknowns projected(Unknowns x, const Ranges& ranges) {
   return x;
 }
 
-bool is_free(std::size_t i, const Unknowns& x, const SquareSum& at, const Ranges& ranges) {
+bool is_free(std::size_t i, const Unknowns& x, const SquaredErrors& at, const Ranges& ranges) {
   const double downhill = -at.gradient()[i];
   return downhill > 0 ? x[i] < ranges.highest[i] : downhill < 0 && x[i] > ranges.lowest[i];
 }
 
 // By Cholesky's decomposition. An unknown that is not free has the row of a unit matrix, so it does
 // not move; one without influence a pivot of next to nothing, but of no effect on the others.
-Unknowns damped_step(const Unknowns& x, const SquareSum& at, const Ranges& ranges, double damping) {
+Unknowns damped_step(const Unknowns& x, const SquaredErrors& at, const Ranges& ranges,
+                     double damping) {
   std::array<Unknowns, unknown_count> lower{};
   std::array<bool, unknown_count> free{};
   Unknowns step{};
@@ -68,19 +69,19 @@ Unknowns moved(const Unknowns& x, const Unknowns& step, const Ranges& ranges) {
 
 }  // namespace
 
-void SquareSum::add(double weight, double error, const Unknowns& slope) {
+void SquaredErrors::add(double weight, double error, const Unknowns& slope) {
   value_ += weight * error * error;
   add_slopes(weight, error, slope);
 }
 
-void SquareSum::add_robustly(double weight, double error, const Unknowns& slope, double large) {
+void SquaredErrors::add_robustly(double weight, double error, const Unknowns& slope, double large) {
   const double size = std::abs(error);
   if (size <= large) return add(weight, error, slope);
   value_ += weight * large * (2 * size - large);
   add_slopes(weight * large / size, error, slope);
 }
 
-void SquareSum::add_slopes(double weight, double error, const Unknowns& slope) {
+void SquaredErrors::add_slopes(double weight, double error, const Unknowns& slope) {
   for (std::size_t i = 0; i < unknown_count; ++i) {
     if (slope[i] == 0) continue;
     const double weighted = weight * slope[i];
@@ -89,15 +90,15 @@ void SquareSum::add_slopes(double weight, double error, const Unknowns& slope) {
   }
 }
 
-Minimum minimum(const std::function<SquareSum(const Unknowns&)>& squares, const Ranges& ranges,
+Minimum minimum(const std::function<SquaredErrors(const Unknowns&)>& squares, const Ranges& ranges,
                 const Unknowns& start) {
   Unknowns x = projected(start, ranges);
-  SquareSum at = squares(x);
+  SquaredErrors at = squares(x);
   double damping = 1e-3;
   for (int steps = 0; steps < most_steps && at.value() > negligible_sum; ++steps) {
     const Unknowns next = moved(x, damped_step(x, at, ranges, damping), ranges);
     if (next == x) break;
-    const SquareSum there = squares(next);
+    const SquaredErrors there = squares(next);
     if (!(there.value() < at.value())) {
       damping *= 8;
       if (damping > strongest_damping) break;

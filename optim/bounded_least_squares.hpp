@@ -14,7 +14,7 @@ using Unknowns = std::array<double, unknown_count>;
 
 // The sum at one point, with half its gradient and, in the lower triangle, half its curvature as
 // far as first derivatives tell it.
-class SquareSum {
+class SquaredErrors {
  public:
   // weight * error^2; slope: the error's derivatives.
   void add(double weight, double error, const Unknowns& slope);
@@ -46,7 +46,7 @@ struct Minimum {
 
 // From `start`, moved into the ranges, downhill to where it hardly goes down any more. Never above
 // the value at the start, and finite where that is. No unknown moves by more than 2 in a step.
-Minimum minimum(const std::function<SquareSum(const Unknowns&)>& squares, const Ranges& ranges,
+Minimum minimum(const std::function<SquaredErrors(const Unknowns&)>& squares, const Ranges& ranges,
                 const Unknowns& start);
 
 }  // namespace rubato::optim

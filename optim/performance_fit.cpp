@@ -109,7 +109,7 @@ Slopes slopes_of(const PerformanceParameters& p, const UpdateWork& work, const U
 }
 
 // Weakly: that a further rank costs little beside the first two.
-void add_prior(SquareSum& squares, double base, double per_rank, std::size_t index) {
+void add_prior(SquaredErrors& squares, double base, double per_rank, std::size_t index) {
   const double share = per_rank / (base + per_rank);
   Unknowns slope{};
   slope[index] = -share * (1 - share);
@@ -117,9 +117,9 @@ void add_prior(SquareSum& squares, double base, double per_rank, std::size_t ind
   squares.add(prior_weight, share, slope);
 }
 
-SquareSum squares_at(const Unknowns& x, std::span<const Point> points) {
+SquaredErrors squares_at(const Unknowns& x, std::span<const Point> points) {
   const PerformanceParameters p = from_logarithms(x);
-  SquareSum squares;
+  SquaredErrors squares;
   for (const Point& point : points) {
     const UpdateTime time = predict(p, point.work);
     const Slopes slopes = slopes_of(p, point.work, time);

@@ -10,6 +10,7 @@
 
 #include "data/errors.hpp"
 #include "optim/goodput.hpp"
+#include "runtime/seconds_since.hpp"
 #include "runtime/text_pieces.hpp"
 
 namespace rubato::runtime {
@@ -104,7 +105,7 @@ bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64
   if (topology_.all().rank() == 0 && is_worth_it) {
     const Clock::time_point start = Clock::now();
     line = consider(cursor, room, noise);
-    decision_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+    decision_seconds_ = seconds_since(start);
     seconds_since_ = 0;
     if (report_) report_->seconds = decision_seconds_;
   }

@@ -16,7 +16,7 @@ namespace rubato::runtime {
 
 namespace {
 
-std::filesystem::path directory_of(const std::filesystem::path& run_directory) {
+std::filesystem::path checkpoints_of(const std::filesystem::path& run_directory) {
   return checkpoint_path(run_directory, 0).parent_path();
 }
 
@@ -80,7 +80,7 @@ bool is_leftover(const std::string& name, const std::vector<std::string>& names)
 }  // namespace
 
 std::vector<StoredCheckpoint> stored_checkpoints(const std::filesystem::path& run_directory) {
-  const std::filesystem::path directory = directory_of(run_directory);
+  const std::filesystem::path directory = checkpoints_of(run_directory);
   std::error_code error;
   std::vector<StoredCheckpoint> stored = stored_in(directory, error);
   if (error && error != std::errc::no_such_file_or_directory) {
@@ -112,16 +112,16 @@ CheckpointStore::CheckpointStore(std::filesystem::path run_directory, std::size_
 
 void CheckpointStore::make_directory() const {
   std::error_code error;
-  if (!std::filesystem::create_directories(directory_of(run_directory_), error)) {
+  if (!std::filesystem::create_directories(checkpoints_of(run_directory_), error)) {
     if (!error) return;
-    throw WriteError("cannot create directory " + directory_of(run_directory_).string() + ": " +
+    throw WriteError("cannot create directory " + checkpoints_of(run_directory_).string() + ": " +
                      error.message());
   }
   Directory(run_directory_).flush();
 }
 
 void CheckpointStore::remove_leftovers() const {
-  const std::filesystem::path path = directory_of(run_directory_);
+  const std::filesystem::path path = checkpoints_of(run_directory_);
   std::error_code unreadable;
   const std::vector<std::string> names = names_in(path, unreadable);
   for (const std::string& name : names) {
@@ -142,7 +142,7 @@ void CheckpointStore::commit(std::uint64_t update, std::span<const std::byte> im
 }
 
 void CheckpointStore::remove_beyond(std::uint64_t newest) const {
-  const Directory directory(directory_of(run_directory_));
+  const Directory directory(checkpoints_of(run_directory_));
   std::error_code error;
   const std::vector<StoredCheckpoint> stored = stored_in(directory.path(), error);
   if (error) {

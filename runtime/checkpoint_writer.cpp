@@ -11,13 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/seconds_since.hpp"
+
 namespace rubato::runtime {
 
 namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // No signals for the calling thread and those it starts, until the end of the scope.
 class SignalsBlocked {

@@ -26,10 +26,6 @@ constexpr std::uint64_t largest_file_bytes = std::uint64_t{1} << 40U;
 constexpr std::uint64_t largest_checksum_file_bytes = 4096;
 constexpr std::size_t digest_characters = 64;
 
-std::filesystem::path directory_of(const std::filesystem::path& file) {
-  return file.has_parent_path() ? file.parent_path() : ".";
-}
-
 // An open file, closed at the end of its scope.
 class OpenFile {
  public:

@@ -30,8 +30,7 @@ std::vector<ContextEntry> job_identity(const Job& job,
     source.train = trained->dataset();
     identity = run_identity(options_of(job, *trained), source, trained->plan().trace(),
                             job.model()->layout());
-    std::erase_if(identity,
-                  [](const ContextEntry& entry) { return entry.name == "the test data"; });
+    std::erase_if(identity, [](const ContextEntry& entry) { return entry.name == "the test set"; });
   }
   identity.push_back({"the model", job.model() == nullptr ? "none" : job.model()->description()});
   identity.push_back({"the seed", std::to_string(job.options().seed)});

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/errors.hpp"
+#include "runtime/temporary_file.hpp"
 
 namespace rubato::runtime {
 
@@ -17,15 +18,10 @@ namespace {
 std::string text_of(int error) { return std::generic_category().message(error); }
 
 // A new file's name must reach the disk as well.
-void flush_directory_of(const std::filesystem::path& file) {
-  const std::filesystem::path directory = file.has_parent_path() ? file.parent_path() : ".";
-  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool is_flushed = descriptor >= 0 && ::fsync(descriptor) == 0;
-  const int error = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (!is_flushed) {
-    throw OutputError("cannot flush directory " + directory.string() + ": " + text_of(error));
-  }
+void flush_directory_of(const std::filesystem::path& file) try {
+  Directory(directory_of(file)).flush();
+} catch (const WriteError& failure) {
+  throw OutputError(failure.what());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/errors.hpp"
+#include "runtime/seconds_since.hpp"
 #include "runtime/utc_time.hpp"
 
 namespace rubato::runtime {
@@ -16,10 +17,6 @@ namespace rubato::runtime {
 namespace {
 
 constexpr double seconds_between_touches = 10;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 std::string value_of(const std::vector<ContextEntry>& entries, const std::string& name) {
   for (const ContextEntry& entry : entries) {

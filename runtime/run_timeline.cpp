@@ -23,10 +23,6 @@ std::size_t capacity_for(std::size_t ranks) {
   return std::clamp(most_phases / ranks, least_of_a_rank, most_of_a_rank);
 }
 
-std::filesystem::path directory_of(const std::filesystem::path& file) {
-  return file.has_parent_path() ? file.parent_path() : ".";
-}
-
 // What would fail at the end fails here, and leaves nothing.
 void require_writable(const std::filesystem::path& file) {
   const std::string sentence = "the timeline cannot be written: ";

@@ -25,14 +25,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<const char*, 4> state_names{"running", "preempted", "finished", "failed"};
 constexpr std::size_t largest_bytes = 1U << 20U;
 
-std::string reason() { return std::generic_category().message(errno); }
-
 // At most largest_bytes + 1 bytes of a regular file.
 std::string beginning_of(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};
   if (descriptor < 0 || ::fstat(descriptor, &status) != 0) {
-    throw data::MissingFileError("cannot open " + file.string() + ": " + reason());
+    throw data::MissingFileError("cannot open " + file.string() + ": " +
+                                 std::generic_category().message(errno));
   }
   std::string text(S_ISREG(status.st_mode) ? largest_bytes + 1 : 0, '\0');
   std::size_t size = 0;

@@ -42,6 +42,10 @@ std::string temporary_name(const std::string& name) {
 
 bool is_temporary_name(const std::string& name) { return name.starts_with(temporary_prefix); }
 
+std::filesystem::path directory_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
 Directory::Directory(std::filesystem::path path)
     : path_(std::move(path)), descriptor_(uninterrupted([this] {
         return ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

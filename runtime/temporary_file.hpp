@@ -56,6 +56,9 @@ class TemporaryFile {
   bool is_placed_ = false;
 };
 
+// The directory that a file is in; "." for a name alone.
+std::filesystem::path directory_of(const std::filesystem::path& file);
+
 // .tmp-NAME-<host>-<pid>-<n>: no other process has it, and none is given twice.
 std::string temporary_name(const std::string& name);
 bool is_temporary_name(const std::string& name);

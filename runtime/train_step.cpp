@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "runtime/errors.hpp"
+#include "runtime/seconds_since.hpp"
 
 namespace rubato::runtime {
 
@@ -62,7 +63,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   report.epochs_done =
       static_cast<double>(update.end.epoch) +
       static_cast<double>(update.end.position) / static_cast<double>(options_.epoch_samples);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = seconds_since(start);
   return report;
 }
 

@@ -17,7 +17,7 @@ void* counted(void* memory) {
 
 }  // namespace
 
-std::size_t rubato::testing::allocations_of_this_thread() noexcept { return allocations; }
+std::size_t rubato::allocations_of_this_thread() noexcept { return allocations; }
 
 void* operator new(std::size_t size) { return counted(std::malloc(size)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-namespace rubato::testing {
+namespace rubato {
 
 std::size_t allocations_of_this_thread() noexcept;  // since it began
 
-}  // namespace rubato::testing
+}  // namespace rubato

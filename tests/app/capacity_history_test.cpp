@@ -7,7 +7,7 @@
 namespace rubato::app {
 namespace {
 
-using Rows = std::vector<CapacityRow>;
+using HistoryRows = std::vector<CapacityRow>;
 
 CapacityHistory parse(const std::string& text, const std::string& column = "") {
   return CapacityHistory::from_csv_text(text, "h.csv", column);
@@ -29,7 +29,7 @@ const std::string recorded =
 
 TEST(CapacityHistory, CountsSecondsFromTheFirstRow) {
   const auto history = parse(recorded);
-  EXPECT_EQ(history.rows(), (Rows{{0, 56}, {63, 56}, {126, 48}, {189, 0}}));
+  EXPECT_EQ(history.rows(), (HistoryRows{{0, 56}, {63, 56}, {126, 48}, {189, 0}}));
   EXPECT_EQ(history.largest(), 56U);
 }
 

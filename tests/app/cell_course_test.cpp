@@ -80,7 +80,7 @@ TEST(CourseOfAccuracy, HasABestAndATimeToEachAccuracy) {
   EXPECT_EQ(seconds_to(course, 0.5), 10);
   EXPECT_EQ(seconds_to(course, 0.6), 20);
   EXPECT_EQ(seconds_to(course, 0.8), std::nullopt);
-  EXPECT_FALSE(best_of({}));
+  EXPECT_FALSE(best_of(CellCourse{}));
   const auto lost = made_course(CellState::diverged, {std::nan(""), 0.5, std::nan("")});
   EXPECT_EQ(best_of(lost)->update, 20U) << "what is no number is no best";
 }

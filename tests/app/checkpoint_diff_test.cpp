@@ -13,8 +13,8 @@
 namespace rubato::app {
 namespace {
 
+using runtime::example_state;
 using runtime::TrainingState;
-using runtime::testing::example_state;
 
 std::string text_of_change(const std::function<void(TrainingState&)>& change) {
   TrainingState other = example_state();
@@ -71,7 +71,7 @@ TEST(CheckpointDiff, NumbersAreComparedAsBits) {
   EXPECT_THAT(text_of_change([nan](TrainingState& state) {
                 state.model[1].values = {nan, 100};
               }),
-              ::testing::HasSubstr("2 of 2 elements, largest difference nan; first [0]: -1 in A"));
+              testing::HasSubstr("2 of 2 elements, largest difference nan; first [0]: -1 in A"));
   TrainingState state = example_state();
   state.model[1].values[0] = nan;
   EXPECT_TRUE(differences(state, state).empty());

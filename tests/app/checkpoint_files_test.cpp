@@ -15,10 +15,10 @@ namespace rubato::app {
 namespace {
 
 using runtime::checkpoint_path;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
-class CheckpointFilesTest : public ::testing::Test {
+class CheckpointFilesTest : public testing::Test {
  protected:
   CheckpointFilesTest() {
     std::filesystem::create_directories(run / "checkpoints");
@@ -26,7 +26,7 @@ class CheckpointFilesTest : public ::testing::Test {
   }
 
   void write(std::uint64_t name, std::uint64_t update) const {
-    runtime::TrainingState state = runtime::testing::example_state();
+    runtime::TrainingState state = runtime::example_state();
     state.cursor.update = update;
     runtime::write_checkpoint(checkpoint_path(run, name), {state, {}, {}});
   }

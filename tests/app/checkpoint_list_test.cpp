@@ -29,7 +29,7 @@ TEST(CheckpointList, SizesTimesAndAgesHaveFewLetters) {
 }
 
 std::vector<CheckpointFile> example_files() {
-  return {{"run/checkpoints/ckpt-12.h5", 2500, 1000, true, "", runtime::testing::example_state()},
+  return {{"run/checkpoints/ckpt-12.h5", 2500, 1000, true, "", runtime::example_state()},
           {"run/checkpoints/ckpt-8.h5", 1200, 900, true,
            "run/checkpoints/ckpt-8.h5: does not match its checksum", std::nullopt},
           {"run/checkpoints/ckpt-4.h5", 1200, 800, false, "its checksum file is missing",

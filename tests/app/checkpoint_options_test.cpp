@@ -9,7 +9,7 @@
 namespace rubato::app {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 TEST(CheckpointOptions, EachActionTakesItsNumberOfPaths) {
   EXPECT_EQ(checkpoint_diff_table().parse({"a", "b"}).positionals().size(), 2U);

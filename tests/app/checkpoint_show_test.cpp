@@ -14,7 +14,7 @@
 namespace rubato::app {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 TEST(CheckpointShow, RangesAndNormsAreOfWhatIsFinite) {
   const float infinity = std::numeric_limits<float>::infinity();
@@ -39,7 +39,7 @@ TEST(CheckpointShow, ShapesAreInBrackets) {
 NamedCheckpoint example() {
   return {"a.h5",
           2500,
-          {runtime::testing::example_state(),
+          {runtime::example_state(),
            {{"data", "digits"}},
            {{"hosts", "a\x1b[2J"}, {"options", "one = 1\n\ntwo = 2\n"}}},
           {}};
@@ -50,7 +50,7 @@ TEST(CheckpointShow, IsAPageForPeople) {
   show_as_text(out, example());
   const std::string text = out.str();
   EXPECT_THAT(text, HasSubstr("a.h5: 2.5 kB, digest " +
-                              runtime::state_digest(runtime::testing::example_state()) + "\n"));
+                              runtime::state_digest(runtime::example_state()) + "\n"));
   EXPECT_THAT(text, HasSubstr("updates made 12, samples used 1234, epoch 2, row 13 of the trace"));
   EXPECT_THAT(text, HasSubstr("fc.weight  [2, 3]                          1          6.5"));
   EXPECT_THAT(text, HasSubstr("  2^-3\n"));

@@ -1,17 +1,18 @@
 """rubato prove: runs killed at random are found equal, and those that are not, different."""
 
 import os
+import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
-from rubato_command import TIME_FACTOR, CommandTest, command_line, rubato
+from rubato_command import PATIENCE, CommandTest, command_line, rubato
 
 DIGITS = ["--data", "digits", "--model", "mlp:16", "--batch-size", 50, "--updates", 40]
 CONVOLUTIONS = ["--data", "synthetic:samples=64,shape=1x28x28,classes=4", "--model",
                 "mnist-tutorial", "--batch-size", 24, "--minibatch", 8, "--updates", 20]
-LIMIT = 30 * TIME_FACTOR
 DIGEST = "[0-9a-f]{64}"
 
 
@@ -146,26 +147,27 @@ class BrokenOff(ProveTest):
     def test_nothing_is_left_of_a_proof_that_is_interrupted(self):
         for name in ("SIGINT", "SIGTERM"):
             for moment in ("straight", "killed/metrics.jsonl"):
-                with self.subTest(name, moment=moment):
-                    self.interrupt(getattr(signal, name), f"rubato-prove-*/{moment}",
+                with self.subTest(name, moment=moment), tempfile.TemporaryDirectory() as directory:
+                    self.interrupt(pathlib.Path(directory), getattr(signal, name), moment,
                                    f"rubato: prove: broken off by {name}\n")
 
-    def interrupt(self, number, awaited, message):
-        train = [*DIGITS[:-1], 20000]
-        words = ["prove", "--kills", 3, "--ranks", 2, "--seed", 5, "--", *train]
-        process = subprocess.Popen(
-            command_line(words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "TMPDIR": str(self.directory)})
-        self.addCleanup(process.kill)
-        end = time.monotonic() + LIMIT
-        while not list(self.directory.glob(awaited)) and time.monotonic() < end:
-            time.sleep(0.01)
-        self.assertTrue(list(self.directory.glob(awaited)), awaited)
-        process.send_signal(number)
-        self.assertEqual(process.communicate(timeout=LIMIT)[1], message)
+    def interrupt(self, directory, number, moment, message):
+        words = ["prove", "--kills", 3, "--ranks", 2, "--seed", 5, "--", *DIGITS[:-1], 400]
+        with subprocess.Popen(
+                command_line(words), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                env={**os.environ, "TMPDIR": str(directory)}) as process:
+            try:
+                end = time.monotonic() + PATIENCE
+                while not list(directory.glob(f"rubato-prove-*/{moment}")):
+                    self.assertLess(time.monotonic(), end, moment)
+                    time.sleep(0.01)
+                process.send_signal(number)
+                self.assertEqual(process.communicate(timeout=PATIENCE)[1], message)
+            finally:
+                process.kill()
         self.assertEqual(process.returncode, 128 + number)
-        self.assertEqual(list(self.directory.glob("rubato-prove-*")), [])
-        self.assertEqual(list(self.directory.glob("ompi.*/*")), [])
+        self.assertEqual(list(directory.glob("rubato-prove-*")), [])
+        self.assertEqual(list(directory.glob("ompi.*/*")), [])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import re
 import subprocess
 import unittest
 
-from rubato_command import CommandTest, command_line, read_terminal
+from rubato_command import PATIENCE, CommandTest, command_line, read_terminal
 
 # 5 epochs of growing batches, with ranks that idle and a short minibatch in every update.
 ROWS = [40] * 20 + [100] * 10 + [200] * 4 + [72] * 10 + [300] * 3
@@ -146,7 +146,7 @@ class Progress(TrainTest):
         shown = read_terminal(ours)
         output = process.stdout.read().decode()
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(process.wait(timeout=PATIENCE), 0)
         self.assertIn("done: 47 updates", output)
         self.assertNotIn("\x1b", output)
         return shown.decode()

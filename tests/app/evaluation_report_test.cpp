@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <vector>
 
 namespace rubato::app {
 namespace {
@@ -95,8 +96,10 @@ TEST(EvaluationReport, AsJsonHoldsTheSame) {
 }
 
 TEST(EvaluationReport, TheBestIsTheFirstOfEquals) {
-  EXPECT_FALSE(best_of({}).has_value());
-  EXPECT_EQ(best_of({{1, 0, 0, 0.5}, {2, 0, 0, 0.75}, {3, 0, 0, 0.75}})->update, 2U);
+  EXPECT_FALSE(best_of(std::vector<PastEvaluation>{}).has_value());
+  EXPECT_EQ(best_of(std::vector<PastEvaluation>{{1, 0, 0, 0.5}, {2, 0, 0, 0.75}, {3, 0, 0, 0.75}})
+                ->update,
+            2U);
 }
 
 TEST(EvaluationReport, NamesFromAFileDoNothingToATerminal) {

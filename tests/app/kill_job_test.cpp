@@ -26,17 +26,17 @@ class KillJobTest : public testing::Test {
   StopSignals signals_;
 };
 
-const std::string begin = R"(echo '{"type":"context"}' > "$0/metrics.jsonl"; )";
+const std::string first_line = R"(echo '{"type":"context"}' > "$0/metrics.jsonl"; )";
 
-std::string update(int number) {
+std::string line_of_update(int number) {
   return R"(echo '{"type":"update","update":)" + std::to_string(number) +
          R"(}' >> "$0/metrics.jsonl"; )";
 }
 
 TEST_F(KillJobTest, KillsTheLauncherAfterItsUpdate) {
-  const auto killed =
-      kill(begin + update(1) + "sleep 0.2; touch $0/second; " + update(2) + "sleep 60",
-           {.way = KillWay::launcher, .update = 2, .stop_update = 9});
+  const auto killed = kill(first_line + line_of_update(1) + "sleep 0.2; touch $0/second; " +
+                               line_of_update(2) + "sleep 60",
+                           {.way = KillWay::launcher, .update = 2, .stop_update = 9});
   EXPECT_EQ(killed.end.exit_code, 128 + SIGKILL);
   EXPECT_FALSE(killed.has_stopped_first);
   EXPECT_FALSE(killed.is_stuck);
@@ -44,20 +44,21 @@ TEST_F(KillJobTest, KillsTheLauncherAfterItsUpdate) {
 }
 
 TEST_F(KillJobTest, SendsWhatItIsAskedTo) {
-  const std::string tell = "trap 'exit 75' USR1; trap 'exit 1' TERM; " + begin + update(1) +
-                           "while :; do sleep 0.05; done";
+  const std::string tell = "trap 'exit 75' USR1; trap 'exit 1' TERM; " + first_line +
+                           line_of_update(1) + "while :; do sleep 0.05; done";
   EXPECT_EQ(kill(tell, {.way = KillWay::stop}).end.exit_code, 75);
   EXPECT_EQ(kill(tell, {.way = KillWay::terminate}).end.exit_code, 1);
 }
 
 TEST_F(KillJobTest, KillsOneRank) {
-  const auto killed = kill(begin + update(1) + "OMPI_COMM_WORLD_RANK=0 sleep 60 & wait $!; exit $?",
-                           {.way = KillWay::rank});
+  const auto killed =
+      kill(first_line + line_of_update(1) + "OMPI_COMM_WORLD_RANK=0 sleep 60 & wait $!; exit $?",
+           {.way = KillWay::rank});
   EXPECT_EQ(killed.end.exit_code, 128 + SIGKILL);
 }
 
 TEST_F(KillJobTest, WaitsForACheckpointToBeBegun) {
-  const auto killed = kill(begin + update(1) + update(2) +
+  const auto killed = kill(first_line + line_of_update(1) + line_of_update(2) +
                                "sleep 0.2; mkdir $0/checkpoints; touch $0/checkpoints/.tmp-1; "
                                "sleep 60",
                            {.way = KillWay::launcher, .moment = KillMoment::while_saving});
@@ -66,7 +67,7 @@ TEST_F(KillJobTest, WaitsForACheckpointToBeBegun) {
 }
 
 TEST_F(KillJobTest, DoesNotWaitForACheckpointForever) {
-  const auto killed = kill(begin + update(6) + "sleep 60",
+  const auto killed = kill(first_line + line_of_update(6) + "sleep 60",
                            {.way = KillWay::launcher, .moment = KillMoment::while_saving});
   EXPECT_EQ(killed.end.exit_code, 128 + SIGKILL);
 }
@@ -86,12 +87,12 @@ TEST_F(KillJobTest, IsBrokenOffByASignalBeforeTheKill) {
 
 TEST_F(KillJobTest, IsBrokenOffByASignalAfterTheKill) {
   const std::string deaf =
-      "trap '' USR1; " + begin + update(1) + "sleep 0.3; kill -INT $PPID; sleep 60";
+      "trap '' USR1; " + first_line + line_of_update(1) + "sleep 0.3; kill -INT $PPID; sleep 60";
   EXPECT_THROW(kill(deaf, {.way = KillWay::stop}), Interrupted);
 }
 
 TEST_F(KillJobTest, LeavesAPlannedStopAloneAndSeesOneThatCameFirst) {
-  const auto planned = kill(begin + update(1) + "exit 75", {.way = KillWay::planned});
+  const auto planned = kill(first_line + line_of_update(1) + "exit 75", {.way = KillWay::planned});
   EXPECT_EQ(planned.end.exit_code, 75);
   EXPECT_FALSE(planned.has_stopped_first);
   EXPECT_TRUE(kill("exit 75", {.way = KillWay::rank}).has_stopped_first);

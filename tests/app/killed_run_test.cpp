@@ -9,7 +9,7 @@
 namespace rubato::app {
 namespace {
 
-using ::testing::ElementsAre;
+using testing::ElementsAre;
 
 // A start from update 10 that came to update 17; the newest checkpoint is of update 15.
 KillRecord record(KillWay way, int exit_code) {

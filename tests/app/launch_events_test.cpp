@@ -13,7 +13,7 @@
 namespace rubato::app {
 namespace {
 
-std::vector<nlohmann::json> lines_of(const std::string& file) {
+std::vector<nlohmann::json> json_lines_of(const std::string& file) {
   std::vector<nlohmann::json> lines;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
@@ -34,7 +34,7 @@ TEST(LaunchEvents, ArePutBehindThoseOfEarlierSupervisors) {
                 .exit_code = 137,
                 .delay_seconds = 0.5});
   }
-  const auto lines = lines_of(directory + "/events.jsonl");
+  const auto lines = json_lines_of(directory + "/events.jsonl");
   std::filesystem::remove_all(place.path() + ".run");
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0]["update"], 3);
@@ -55,7 +55,7 @@ TEST(LaunchEvents, LeaveOutWhatThereIsNot) {
   const std::string directory = place.path() + ".run";
   std::ostringstream people;
   LaunchEvents(directory, people).add({.name = "pause", .update = 2});
-  const auto line = lines_of(directory + "/events.jsonl").at(0);
+  const auto line = json_lines_of(directory + "/events.jsonl").at(0);
   std::filesystem::remove_all(directory);
   EXPECT_FALSE(line.contains("reason") || line.contains("exit_code"));
   EXPECT_EQ(people.str(), "rubato launch: pause: update 2\n");

@@ -48,21 +48,21 @@ const std::string keepalive =
 const std::string last_second = "OMPI_MCA_odls_base_sigkill_timeout";
 
 // The tests may themselves run with such settings.
-class LauncherStart : public testing::Test {
+class LauncherStartTest : public testing::Test {
  protected:
-  LauncherStart() {
+  LauncherStartTest() {
     std::istringstream names(keepalive + last_second);
     for (std::string name; names >> name;) ::unsetenv(name.c_str());
   }
 };
 
-TEST_F(LauncherStart, MakesFailuresQuick) {
+TEST_F(LauncherStartTest, MakesFailuresQuick) {
   const auto names = "RUBATO_JOB " + keepalive + last_second;
   EXPECT_EQ(output_of(shell_asking_for(names), true), "a-mark\n5\n2\n4\n0\n");
   EXPECT_EQ(output_of(shell_asking_for(names), false), "a-mark\n5\n2\n4\nnone\n");
 }
 
-TEST_F(LauncherStart, LeavesWhatTheEnvironmentSays) {
+TEST_F(LauncherStartTest, LeavesWhatTheEnvironmentSays) {
   ::setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "7", 1);
   ::setenv(last_second.c_str(), "3", 1);
   EXPECT_EQ(output_of(shell_asking_for(keepalive + last_second), true), "5\n7\n4\n3\n");
@@ -70,20 +70,20 @@ TEST_F(LauncherStart, LeavesWhatTheEnvironmentSays) {
   ::unsetenv(last_second.c_str());
 }
 
-TEST_F(LauncherStart, LeavesWhatMpirunsOwnWordsSay) {
+TEST_F(LauncherStartTest, LeavesWhatMpirunsOwnWordsSay) {
   Words command{RUBATO_MPIEXEC, "-q", "--mca", "odls_base_sigkill_timeout", "3", "-n", "1"};
   for (auto& word : shell_asking_for(keepalive + last_second)) command.push_back(std::move(word));
   EXPECT_EQ(output_of(command, true), "5\n2\n4\n3\n");
 }
 
-TEST_F(LauncherStart, GivesNoInputAndAGroupOfItsOwn) {
+TEST_F(LauncherStartTest, GivesNoInputAndAGroupOfItsOwn) {
   EXPECT_EQ(
       output_of({"sh", "-c", "cat; me=$$; set -- $(cat /proc/$me/stat); [ $5 = $me ] && echo own"},
                 false),
       "own\n");
 }
 
-TEST_F(LauncherStart, NamesAProgramThatCannotBeStarted) {
+TEST_F(LauncherStartTest, NamesAProgramThatCannotBeStarted) {
   try {
     start_launcher({.command = {"/nowhere/mpirun"}, .mark = "a-mark"});
     FAIL() << "expected an exception";
@@ -123,7 +123,7 @@ std::string signal_at_the_end(bool stops_by_usr1) {
   return text;
 }
 
-TEST_F(LauncherStart, TellsTheLauncherWhenThisProcessIsKilled) {
+TEST_F(LauncherStartTest, TellsTheLauncherWhenThisProcessIsKilled) {
   EXPECT_EQ(signal_at_the_end(false), "ready\nTERM\n");
   EXPECT_EQ(signal_at_the_end(true), "ready\nUSR1\n");
 }

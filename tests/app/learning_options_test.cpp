@@ -13,13 +13,13 @@
 namespace rubato::app {
 namespace {
 
-Options parsed(const std::vector<std::string>& arguments) {
+Options learning_parsed(const std::vector<std::string>& arguments) {
   return OptionTable({.command = "train"}, learning_options()).parse(arguments);
 }
 
 bool is_taken(const std::vector<std::string>& arguments) {
   try {
-    parsed(arguments);
+    learning_parsed(arguments);
     return true;
   } catch (const UsageError&) {
     return false;
@@ -70,10 +70,10 @@ TEST(LearningOptions, AreThoseOfTheirSchedule) {
 }
 
 TEST(LearningOptions, HaveNoValueWhereTheyHaveNoMeaning) {
-  EXPECT_EQ(parsed({}).number_if("momentum"), 0.9);
-  EXPECT_EQ(parsed({"--optimizer", "adam"}).number_if("momentum"), std::nullopt);
-  EXPECT_EQ(parsed({"--optimizer", "adam"}).number_if("beta2"), 0.999);
-  EXPECT_FALSE(parsed({"--optimizer", "adam"}).flag("nesterov"));
+  EXPECT_EQ(learning_parsed({}).number_if("momentum"), 0.9);
+  EXPECT_EQ(learning_parsed({"--optimizer", "adam"}).number_if("momentum"), std::nullopt);
+  EXPECT_EQ(learning_parsed({"--optimizer", "adam"}).number_if("beta2"), 0.999);
+  EXPECT_FALSE(learning_parsed({"--optimizer", "adam"}).flag("nesterov"));
 }
 
 }  // namespace

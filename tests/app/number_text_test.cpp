@@ -16,5 +16,12 @@ TEST(NumberText, TellsSharesInPerCent) {
   EXPECT_EQ(percent(1), "100.00 %");
 }
 
+TEST(NumberText, CountsThings) {
+  EXPECT_EQ(counted(1, "minibatch"), "1 minibatch");
+  EXPECT_EQ(counted(2, "minibatch"), "2 minibatches");
+  EXPECT_EQ(counted(12, "epoch"), "12 epochs");
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+}
+
 }  // namespace
 }  // namespace rubato::app

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-Options parsed(const std::vector<std::string>& arguments) {
+Options plan_parsed(const std::vector<std::string>& arguments) {
   auto options = size_options();
   for (const auto& option : plan_options()) options.push_back(option);
   for (const auto& option : order_options(/*measures_ranks=*/false)) options.push_back(option);
@@ -36,8 +36,8 @@ TEST(PlanOptions, EveryChoiceIsAWordOfTheDataFolder) {
 }
 
 TEST(PlanOptions, ReachThePlan) {
-  const auto options = parsed({"--batch-size", "6", "--minibatch", "4", "--updates", "3",
-                               "--trace-end", "stop", "--epoch-end", "carry"});
+  const auto options = plan_parsed({"--batch-size", "6", "--minibatch", "4", "--updates", "3",
+                                    "--trace-end", "stop", "--epoch-end", "carry"});
   const auto plan = make_plan(read_trace(options), options, 10);
   EXPECT_EQ(plan.trace().batch_size(0), 6U);
   EXPECT_EQ(plan.options().samples, 10U);
@@ -50,23 +50,23 @@ TEST(PlanOptions, ReachThePlan) {
 
 TEST(PlanOptions, BlameTheFileOrTheOption) {
   const TemporaryFile file("batchsize\n50\n");
-  const auto from_file = parsed({"--trace", file.path(), "--minibatch", "4"});
+  const auto from_file = plan_parsed({"--trace", file.path(), "--minibatch", "4"});
   EXPECT_THROW(make_plan(read_trace(from_file), from_file, 10), data::ContentError);
-  const auto from_option = parsed({"--batch-size", "50", "--minibatch", "4", "--epochs", "1"});
+  const auto from_option = plan_parsed({"--batch-size", "50", "--minibatch", "4", "--epochs", "1"});
   EXPECT_THAT([&] { make_plan(read_trace(from_option), from_option, 10); },
               ThrowsMessage<UsageError>(HasSubstr("--batch-size: ")));
-  EXPECT_THROW(read_trace(parsed({})), UsageError);
+  EXPECT_THROW(read_trace(plan_parsed({})), UsageError);
 }
 
 TEST(PlanOptions, WantAnEnd) {
-  const auto endless = parsed({"--batch-size", "5", "--minibatch", "5"});
+  const auto endless = plan_parsed({"--batch-size", "5", "--minibatch", "5"});
   EXPECT_THROW(require_end(make_plan(read_trace(endless), endless, 10)), UsageError);
 }
 
 TEST(PlanOptions, TakeTheSizeFromANumberOrADataSet) {
-  EXPECT_EQ(training_samples(parsed({"--samples", "7"})), 7U);
-  EXPECT_EQ(training_samples(parsed({"--data", "digits"})), 1438U);
-  EXPECT_THROW(training_samples(parsed({})), UsageError);
+  EXPECT_EQ(training_samples(plan_parsed({"--samples", "7"})), 7U);
+  EXPECT_EQ(training_samples(plan_parsed({"--data", "digits"})), 1438U);
+  EXPECT_THROW(training_samples(plan_parsed({})), UsageError);
 }
 
 }  // namespace

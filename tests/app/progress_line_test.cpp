@@ -13,7 +13,7 @@ namespace {
 const std::string erase = "\r\x1b[K";
 
 // 10 updates of 100 samples in all; each takes a second.
-runtime::StepReport step(std::uint64_t number) {
+runtime::StepReport step_number(std::uint64_t number) {
   runtime::StepReport report;
   report.update = number;
   report.epochs_done = 0.25 * static_cast<double>(number);
@@ -26,7 +26,7 @@ runtime::StepReport step(std::uint64_t number) {
   return report;
 }
 
-runtime::RunFacts facts() {
+runtime::RunFacts run_facts() {
   runtime::RunFacts facts;
   facts.total_updates = 10;
   facts.total_samples = 1000;
@@ -37,7 +37,7 @@ std::string written(const std::function<void(ProgressLine&)>& story) {
   testing::internal::CaptureStderr();
   {
     ProgressLine line;
-    line.begin(facts());
+    line.begin(run_facts());
     story(line);
   }
   return testing::internal::GetCapturedStderr();
@@ -66,9 +66,9 @@ TEST(TerminalLine, TakesThePlaceOfItself) {
 
 TEST(ProgressLine, SaysHowFarTheRunIs) {
   const auto text = written([](ProgressLine& line) {
-    line.update(step(1));
+    line.update(step_number(1));
     wait_for_the_next_line();
-    line.update(step(2));
+    line.update(step_number(2));
   });
   const std::string facts = "  loss 0.5000  batch 100  lr 0.05  gain 1.25";
   EXPECT_EQ(text, erase + "update 1/10  epoch 0.25" + facts + erase + "update 2/10  epoch 0.50" +
@@ -77,7 +77,7 @@ TEST(ProgressLine, SaysHowFarTheRunIs) {
 
 TEST(ProgressLine, IsRewrittenAFewTimesASecondOnly) {
   const auto text = written([](ProgressLine& line) {
-    for (std::uint64_t number = 1; number <= 10; ++number) line.update(step(number));
+    for (std::uint64_t number = 1; number <= 10; ++number) line.update(step_number(number));
   });
   EXPECT_NE(text.find("update 1/10"), std::string::npos);
   EXPECT_EQ(text.find("update 2/10"), std::string::npos);
@@ -91,7 +91,7 @@ TEST(ProgressLine, IsTakenAwayOnceAndOnlyIfItIsThere) {
             }),
             "");
   const auto text = written([](ProgressLine& line) {
-    line.update(step(1));
+    line.update(step_number(1));
     line.evaluation({});
     line.clear();
     line.end({});
@@ -105,10 +105,10 @@ TEST(ProgressLine, HasNoEndWhereTheRunHasNone) {
   {
     ProgressLine line;
     line.begin({});
-    auto slow = step(1);
+    auto slow = step_number(1);
     line.update(slow);
     wait_for_the_next_line();
-    line.update(step(2));
+    line.update(step_number(2));
   }
   const auto text = testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("update 2  epoch"), std::string::npos) << text;
@@ -119,12 +119,12 @@ TEST(ProgressLine, ShowsHoursWhereItTakesHours) {
   testing::internal::CaptureStderr();
   {
     ProgressLine line;
-    auto facts_of_long_run = facts();
+    auto facts_of_long_run = run_facts();
     facts_of_long_run.total_samples = 200 + 100 * 3725;
     line.begin(facts_of_long_run);
-    line.update(step(1));
+    line.update(step_number(1));
     wait_for_the_next_line();
-    line.update(step(2));
+    line.update(step_number(2));
   }
   const auto text = testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("  1:02:05 left"), std::string::npos) << text;

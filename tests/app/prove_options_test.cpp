@@ -8,9 +8,9 @@
 namespace rubato::app {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 using Words = std::vector<std::string>;
 
 ProvePlan plan(const Words& own, const Words& more = {}) {

@@ -9,7 +9,7 @@
 namespace rubato::app {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 Proof proof() {
   Proof proof{.seed = 7, .straight_ranks = 1, .updates = 60, .last_ranks = 3};

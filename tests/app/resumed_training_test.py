@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from rubato_command import CommandTest, command_line, rubato
+from rubato_command import PATIENCE, CommandTest, command_line, rubato
 
 ROWS = [40] * 20 + [100] * 10 + [200] * 4 + [72] * 10 + [300] * 3
 RUN = ["train", "--data", "digits", "--model", "mlp:16", "--trace", "trace.csv", "--rule",
@@ -84,7 +84,7 @@ class Continuation(ResumeTest):
             try:
                 self.wait_for_updates()
                 process.send_signal(signal.SIGUSR1)
-                message = process.communicate(timeout=30)[1]
+                message = process.communicate(timeout=PATIENCE)[1]
             finally:
                 process.kill()
         self.assertEqual(process.returncode, 99, message)
@@ -109,7 +109,7 @@ class Continuation(ResumeTest):
         self.assertIn("stopped by --max-seconds after update ", result.message)
 
     def wait_for_updates(self):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         metrics = self.directory / "run" / "metrics.jsonl"
         while time.monotonic() < deadline:
             if metrics.exists() and '"type":"update"' in metrics.read_text(encoding="utf-8"):
@@ -128,7 +128,7 @@ class Refusals(ResumeTest):
                 (64, ["--optimizer adam"], ["--optimizer", "adam"]),
                 (65, ["the trace differs from the checkpoint's: other.csv:22 (row 20): found batch"
                       " 40", "expected batch 100 as in run/trace.csv"], ["--trace", "other.csv"]),
-                (65, ["the training data differs"],
+                (65, ["the training set differs"],
                  ["--data", "synthetic:samples=1438,shape=1x8x8,classes=10"])):
             with self.subTest(arguments=arguments):
                 self.refused(code, words, *RESUME, *arguments)
@@ -151,7 +151,7 @@ class Refusals(ResumeTest):
         with subprocess.Popen(command, cwd=self.directory, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as process:
             try:
-                deadline = time.monotonic() + 30
+                deadline = time.monotonic() + PATIENCE
                 while not (self.directory / "run" / "state.json").exists():
                     self.assertLess(time.monotonic(), deadline)
                     time.sleep(0.02)
@@ -161,7 +161,7 @@ class Refusals(ResumeTest):
             finally:
                 process.kill()
         # A lock whose holder is dead is no lock. (It outlives mpirun by a moment.)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while os.path.exists(f"/proc/{state['pid']}"):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.02)

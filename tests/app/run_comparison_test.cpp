@@ -14,7 +14,7 @@
 namespace rubato::app {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 std::string update(int number, double loss, double seconds) {
   return R"({"type":"update","update":)" + std::to_string(number) + R"(,"loss":)" +
@@ -49,7 +49,7 @@ class RunComparisonTest : public testing::Test {
   TemporaryDirectory directory;
   std::filesystem::path straight = directory.path() / "straight";
   std::filesystem::path killed = directory.path() / "killed";
-  runtime::TrainingState state = runtime::testing::example_state();
+  runtime::TrainingState state = runtime::example_state();
 };
 
 TEST_F(RunComparisonTest, ContextsAndSecondsDoNotCount) {

@@ -53,5 +53,11 @@ TEST(RequireChoice, NamesTheNearestAndAllValidNames) {
               ThrowsMessage<UsageError>(StrEq("unknown model \"zzz\" (valid: linear, mnist)")));
 }
 
+TEST(Spelling, AKindStandsBeforeTheColon) {
+  EXPECT_EQ(kind_of("mlp:512,512"), "mlp");
+  EXPECT_EQ(kind_of("csv:a:b"), "csv");
+  EXPECT_EQ(kind_of("mnist"), "mnist");
+}
+
 }  // namespace
 }  // namespace rubato::app

@@ -9,8 +9,8 @@ namespace {
 
 using State = CellState;
 
-const std::vector<StudyCell> cells{made_cell("sgd", "32", "1"), made_cell("sgd", "32", "2"),
-                                   made_cell("lars", "32", "1"), made_cell("lars", "64", "1")};
+const std::vector<StudyCell> some_cells{made_cell("sgd", "32", "1"), made_cell("sgd", "32", "2"),
+                                        made_cell("lars", "32", "1"), made_cell("lars", "64", "1")};
 const CellCourse absent;
 
 // A cell of n evaluations takes 11 n seconds.
@@ -21,50 +21,50 @@ CellCourse finished(std::size_t evaluations) {
 TEST(StudyProgress, KnowsNothingBeforeACellHasFinished) {
   const std::vector<CellCourse> courses{made_course(State::diverged, {0.5}), absent, absent,
                                         absent};
-  EXPECT_FALSE(predicted_seconds(cells[1], cells, courses));
-  EXPECT_FALSE(predicted_rest(cells, courses));
+  EXPECT_FALSE(predicted_seconds(some_cells[1], some_cells, courses));
+  EXPECT_FALSE(predicted_rest(some_cells, courses));
 }
 
 TEST(StudyProgress, TakesTheCellsThatAreMostAlike) {
   const std::vector<CellCourse> courses{finished(1), absent, finished(3), absent};
-  EXPECT_EQ(predicted_seconds(cells[1], cells, courses), 11) << "another seed";
-  EXPECT_EQ(predicted_seconds(cells[3], cells, courses), 22) << "the mean of all";
+  EXPECT_EQ(predicted_seconds(some_cells[1], some_cells, courses), 11) << "another seed";
+  EXPECT_EQ(predicted_seconds(some_cells[3], some_cells, courses), 22) << "the mean of all";
   const std::vector<CellCourse> other{absent, absent, finished(3), finished(9)};
-  EXPECT_EQ(predicted_seconds(cells[0], cells, other), 33) << "the same batch";
-  EXPECT_EQ(predicted_rest(cells, courses), 33);
-  EXPECT_EQ(predicted_rest(cells, {finished(1), finished(1), finished(1), finished(1)}), 0);
+  EXPECT_EQ(predicted_seconds(some_cells[0], some_cells, other), 33) << "the same batch";
+  EXPECT_EQ(predicted_rest(some_cells, courses), 33);
+  EXPECT_EQ(predicted_rest(some_cells, {finished(1), finished(1), finished(1), finished(1)}), 0);
 }
 
 TEST(StudyProgress, CountsTheRunningCellByItsOwnSpeed) {
   RunningCell running{.index = 0, .begun_at = 5, .update = 5, .total_updates = 25, .seconds = 2};
   const std::vector<CellCourse> none(4);
-  EXPECT_FALSE(seconds_left(running, cells, none)) << "no update yet";
+  EXPECT_FALSE(seconds_left(running, some_cells, none)) << "no update yet";
   running.update = 15;
-  EXPECT_EQ(seconds_left(running, cells, none), 2 + 3 * 5) << "the others as this one";
+  EXPECT_EQ(seconds_left(running, some_cells, none), 2 + 3 * 5) << "the others as this one";
   const std::vector<CellCourse> some{absent, finished(1), absent, absent};
-  EXPECT_EQ(seconds_left(running, cells, some), 2 + 2 * 11);
+  EXPECT_EQ(seconds_left(running, some_cells, some), 2 + 2 * 11);
   running.total_updates.reset();
-  EXPECT_EQ(seconds_left(running, cells, some), 3 * 11);
+  EXPECT_EQ(seconds_left(running, some_cells, some), 3 * 11);
 }
 
 TEST(StudyProgress, IsALine) {
   RunningCell running{.index = 3, .update = 0};
   const std::vector<CellCourse> none(4);
-  EXPECT_EQ(progress_text(running, cells, none),
+  EXPECT_EQ(progress_text(running, some_cells, none),
             "cell 4/4  batch=64,optimizer=lars,seed=1  update 0");
   running.update = 20;
   running.total_updates = 30;
   running.seconds = 40;
-  EXPECT_EQ(progress_text(running, cells, {finished(1), finished(1), finished(1), absent}),
+  EXPECT_EQ(progress_text(running, some_cells, {finished(1), finished(1), finished(1), absent}),
             "cell 4/4  batch=64,optimizer=lars,seed=1  update 20/30  0:20 left");
 }
 
 TEST(StudyProgress, TellsOfACellThatIsOver) {
   const std::vector<CellCourse> courses{finished(2), made_course(State::diverged, {}), absent,
                                         absent};
-  EXPECT_EQ(finished_text(0, cells, courses),
+  EXPECT_EQ(finished_text(0, some_cells, courses),
             "cell 1/4  batch=32,optimizer=sgd,seed=1  50.00 %  20.0 s");
-  EXPECT_EQ(finished_text(1, cells, courses),
+  EXPECT_EQ(finished_text(1, some_cells, courses),
             "cell 2/4  batch=32,optimizer=sgd,seed=2  (nan)  0.0 s");
 }
 

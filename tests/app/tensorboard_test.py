@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from rubato_command import TIME_FACTOR, CommandTest, command_line, json_lines, ranks_in, rubato
+from rubato_command import PATIENCE, CommandTest, command_line, json_lines, ranks_in, rubato
 
 try:
     import event_files
@@ -162,7 +162,7 @@ class Continuation(TensorboardTest):
         with subprocess.Popen(command, cwd=self.directory, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as process:
             try:
-                deadline = time.monotonic() + 30 * TIME_FACTOR
+                deadline = time.monotonic() + PATIENCE
                 while time.monotonic() < deadline and not self.has_run_on(before, 100):
                     time.sleep(0.005)
                 for rank in ranks_in(run).values():

@@ -1,5 +1,5 @@
 """Checks the arrows between folders, what is confined to some of them, and that X.cpp begins with
-its own X.hpp, so that compiling it shows that this header needs nothing before it.
+its own X.hpp, so that compiling it alone shows that this header needs nothing before it.
 
 usage: check_layering.py ROOT     prints each violation as FILE:LINE: SENTENCE; exit status 1 if any
 """

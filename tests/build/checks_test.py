@@ -6,6 +6,7 @@ import unittest
 
 import check_layering
 import check_mirror
+import check_names
 import check_sizes
 
 
@@ -164,6 +165,35 @@ class Mirror(Tree):
             list(check_mirror.unbuilt(self.root)),
             ["tests/nn/dense_test.cpp: is named in no CMakeLists.txt of its folder"],
         )
+
+
+class Names(Tree):
+    def twins(self, *texts):
+        for number, text in enumerate(texts):
+            self.write(f"app/{number}.cpp", f"namespace {{\n\n{text}\n\n}}  // namespace\n")
+        return [twin for _, files in check_names.targets(self.root)
+                for twin in check_names.twins(files)]
+
+    def test_reports_what_two_files_define(self):
+        for text in ("class Row {", "struct Row final : public Base {", "enum class Row {",
+                     "constexpr int Row = 3;", "const std::vector<int> Row{1};",
+                     "std::string Row(int a, const Text& b = {}) {", "double Row(\n    int a) {"):
+            with self.subTest(text):
+                self.assertEqual(len(self.twins(text, text)), 1)
+
+    def test_accepts_overloads_and_one_meaning_of_an_alias(self):
+        self.assertEqual(self.twins("int row(int a) {", "int row(double a) {"), [])
+        self.assertEqual(self.twins("using Row = int;", "using Row =\n    int;"), [])
+        self.assertEqual(self.twins("using Row = int;", "using Row = long;"),
+                         ["Row is defined in 0.cpp and 1.cpp"])
+
+    def test_knows_the_files_of_a_program(self):
+        self.write("tests/nn/CMakeLists.txt",
+                   "rubato_test(nn_test SOURCES a.cpp b.cpp c.cpp\n    d.cpp LIBRARIES x)\n"
+                   "rubato_mpi_test(other RANKS 1 SOURCES e.cpp LIBRARIES x)\n")
+        (_, files), = [each for each in check_names.targets(self.root) if each[0] == "nn_test"]
+        self.assertEqual([file.name for file in files], ["a.cpp", "b.cpp", "c.cpp", "d.cpp"])
+        self.assertNotIn("other", [name for name, _ in check_names.targets(self.root)])
 
 
 class Sizes(Tree):

@@ -14,12 +14,10 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
-from rubato_command import CommandTest, command_line, ranks_in  # noqa: E402
+from rubato_command import PATIENCE, TIME_FACTOR, CommandTest, command_line, ranks_in  # noqa: E402
 
-FACTOR = float(os.environ.get("RUBATO_TIME_FACTOR", "1"))
-LIMIT = 60 * FACTOR
 HANG_TIMEOUT = 5
-END = 4 * FACTOR  # measured: 1.3 s with ten processes a core, without these settings 4.3 s
+END = 4 * TIME_FACTOR  # measured: 1.3 s with ten processes a core, without these settings 4.3 s
 TRAIN = ["--data", "digits", "--model", "mlp:64", "--batch-size", 32, "--updates", 1000000,
          "--checkpoint-every", 100, "--hang-timeout", HANG_TIMEOUT]
 
@@ -37,7 +35,7 @@ class OtherHost(CommandTest):
                                    stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         metrics = self.run_directory / "metrics.jsonl"
-        end = time.monotonic() + LIMIT
+        end = time.monotonic() + PATIENCE
         while not metrics.exists() or metrics.read_text().count('"type":"update"') < 50:
             self.assertLess(time.monotonic(), end, "the run does not begin")
             time.sleep(0.05)
@@ -49,14 +47,14 @@ class OtherHost(CommandTest):
         self.assertEqual(sorted(ranks), [0, 1])
         os.kill(ranks[1], signal.SIGSTOP)
         begin = time.monotonic()
-        message = process.communicate(timeout=LIMIT)[1]
+        message = process.communicate(timeout=PATIENCE)[1]
         seconds = time.monotonic() - begin
         print(f"stopped rank: the job was over {seconds:.2f} s after it stopped, with"
               f" --hang-timeout {HANG_TIMEOUT}")
         self.assertIn("host1", message)
         self.assertGreater(seconds, HANG_TIMEOUT / 2)
         self.assertLess(seconds, HANG_TIMEOUT + END, message)
-        end = time.monotonic() + LIMIT  # the other host's ranks are gone a moment later
+        end = time.monotonic() + PATIENCE  # the other host's ranks are gone a moment later
         while ranks_in(self.run_directory) and time.monotonic() < end:
             time.sleep(0.05)
         self.assertEqual(ranks_in(self.run_directory), {})
@@ -64,7 +62,7 @@ class OtherHost(CommandTest):
     def test_a_stop_on_request_is_one_for_the_ranks_of_both_hosts(self):
         process = self.launch()
         process.terminate()
-        message = process.communicate(timeout=LIMIT)[1]
+        message = process.communicate(timeout=PATIENCE)[1]
         self.assertEqual(process.returncode, 75, message)
         state = json.loads((self.run_directory / "state.json").read_text())
         self.assertEqual(state["state"], "preempted")

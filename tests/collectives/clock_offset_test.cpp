@@ -8,7 +8,7 @@
 namespace rubato::collectives {
 namespace {
 
-class ClockOffsetTest : public ::testing::Test {
+class ClockOffsetTest : public testing::Test {
  protected:
   const Communicator world = Communicator::world();
 };

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "data/errors.hpp"
+#include "tests/data/refusal_of_trace.hpp"
 #include "tests/temporary_directory.hpp"
 #include "thrown_message.hpp"
 
@@ -19,10 +20,6 @@ std::vector<std::uint64_t> sizes_of(const BatchTrace& trace) {
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t row = 0; row < trace.rows(); ++row) sizes.push_back(trace.batch_size(row));
   return sizes;
-}
-
-std::string refusal(const std::string& text) {
-  return thrown_message<ContentError>([&] { BatchTrace::from_csv_text(text, "t.csv"); });
 }
 
 TEST(BatchTrace, ReadsTheColumnBatchsizeAndIgnoresTheOthers) {
@@ -74,7 +71,7 @@ TEST(BatchTrace, RefusesWhatIsNoBatchSize) {
       {"18446744073709551616", "\"18446744073709551616\"" + most},
   };
   for (const auto& [text, message] : cases) {
-    EXPECT_EQ(refusal("step,batchsize\n0,64\n1, " + text + "\n"),
+    EXPECT_EQ(refusal_of_trace("step,batchsize\n0,64\n1, " + text + "\n"),
               "t.csv:3:"
               "4: found " +
                   message);
@@ -82,27 +79,28 @@ TEST(BatchTrace, RefusesWhatIsNoBatchSize) {
 }
 
 TEST(BatchTrace, RefusesFilesThatAreNoTrace) {
-  EXPECT_EQ(refusal(""), "t.csv: the file is empty, expected a header with a column batchsize");
-  EXPECT_EQ(refusal("# only a comment\n"),
+  EXPECT_EQ(refusal_of_trace(""),
             "t.csv: the file is empty, expected a header with a column batchsize");
-  EXPECT_EQ(refusal("step,batch_size\n0,64\n"),
+  EXPECT_EQ(refusal_of_trace("# only a comment\n"),
+            "t.csv: the file is empty, expected a header with a column batchsize");
+  EXPECT_EQ(refusal_of_trace("step,batch_size\n0,64\n"),
             "t.csv:1:1: found a header with \"step\", \"batch_size\", expected a comma-separated "
             "header with a column batchsize");
-  EXPECT_EQ(refusal("batchsize\n"),
+  EXPECT_EQ(refusal_of_trace("batchsize\n"),
             "t.csv:1: found a header and no row, expected at least one row");
-  EXPECT_EQ(refusal("batchsize,batchsize\n1,2\n"),
+  EXPECT_EQ(refusal_of_trace("batchsize,batchsize\n1,2\n"),
             "t.csv:1:11: found a second column \"batchsize\", expected one");
-  EXPECT_EQ(refusal("\"batchsize\"\n64\n"),
+  EXPECT_EQ(refusal_of_trace("\"batchsize\"\n64\n"),
             "t.csv:1:1: found a quotation mark, expected plain fields without quotes");
-  EXPECT_EQ(refusal("batchsize\n64\n\n32\n"),
+  EXPECT_EQ(refusal_of_trace("batchsize\n64\n\n32\n"),
             "t.csv:3:1: found an empty line, expected a row with a batch size");
-  EXPECT_EQ(refusal("step,batchsize\n0,64\n1\n"),
+  EXPECT_EQ(refusal_of_trace("step,batchsize\n0,64\n1\n"),
             "t.csv:3:1: found 1 fields, expected 2 as in the header");
-  EXPECT_EQ(refusal("step,batchsize\n0,64,5\n"),
+  EXPECT_EQ(refusal_of_trace("step,batchsize\n0,64,5\n"),
             "t.csv:2:1: found 3 fields, expected 2 as in the header");
-  EXPECT_EQ(refusal(std::string("batchsize\n6\0", 12) + "4\n"),
+  EXPECT_EQ(refusal_of_trace(std::string("batchsize\n6\0", 12) + "4\n"),
             "t.csv:2:2: found a NUL byte, expected text");
-  EXPECT_THAT(refusal("batchsize\n" + std::string(3U << 20U, '1')),
+  EXPECT_THAT(refusal_of_trace("batchsize\n" + std::string(3U << 20U, '1')),
               HasSubstr("t.csv:2:1: found a line longer than 1 MiB"));
 }
 

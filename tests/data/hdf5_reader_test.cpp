@@ -11,6 +11,7 @@
 
 #include "data/errors.hpp"
 #include "data/hdf5_handle.hpp"
+#include "tests/data/float_values.hpp"
 #include "tests/temporary_directory.hpp"
 #include "thrown_message.hpp"
 
@@ -67,12 +68,8 @@ Hdf5Samples samples_of(const std::function<void(hid_t file, hid_t train)>& fill)
   return read_hdf5(path);
 }
 
-std::string refusal(const std::function<void(hid_t file, hid_t train)>& fill) {
+std::string refusal_of_hdf5(const std::function<void(hid_t file, hid_t train)>& fill) {
   return thrown_message<ContentError>([&] { samples_of(fill); });
-}
-
-const std::vector<float>& floats(const RawSamples& samples) {
-  return std::get<std::vector<float>>(samples.values);
 }
 
 TEST(Hdf5Reader, ReadsFeaturesImagesAndChannels) {
@@ -81,7 +78,7 @@ TEST(Hdf5Reader, ReadsFeaturesImagesAndChannels) {
     write_labels(train, {4, 0});
   });
   EXPECT_EQ(features.train.shape, (SampleShape{1, 1, 3}));
-  EXPECT_EQ(floats(features.train), counting(6));
+  EXPECT_EQ(float_values(features.train), counting(6));
   EXPECT_EQ(features.train.labels, (std::vector<std::int32_t>{4, 0}));
   EXPECT_FALSE(features.test);
 
@@ -90,14 +87,14 @@ TEST(Hdf5Reader, ReadsFeaturesImagesAndChannels) {
     write_labels(train, {1});
   });
   EXPECT_EQ(images.train.shape, (SampleShape{2, 3, 1}));
-  EXPECT_EQ(floats(images.train), counting(6));
+  EXPECT_EQ(float_values(images.train), counting(6));
 
   const auto channels = samples_of([](hid_t, hid_t train) {
     write_floats(train, {1, 2, 1, 3});
     write_labels(train, {1});
   });
   EXPECT_EQ(channels.train.shape, (SampleShape{1, 3, 2}));
-  EXPECT_EQ(floats(channels.train), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(float_values(channels.train), (std::vector<float>{0, 3, 1, 4, 2, 5}));
 }
 
 TEST(Hdf5Reader, KeepsBytesAsBytesAndReadsATestSet) {
@@ -129,21 +126,21 @@ TEST(Hdf5Reader, ReadsChunksThroughTheFiltersItKnows) {
     H5Pclose(creation);
     write_labels(train, std::vector<std::int64_t>(50, 3));
   });
-  EXPECT_EQ(floats(samples.train), counting(500));
+  EXPECT_EQ(float_values(samples.train), counting(500));
 }
 
 TEST(Hdf5Reader, RefusesWhatIsNotThere) {
-  EXPECT_THAT(refusal([](hid_t, hid_t train) {
+  EXPECT_THAT(refusal_of_hdf5([](hid_t, hid_t train) {
                 write_floats(train, {2, 3});
               }),
               HasSubstr("s.h5: /train/labels: not there"));
-  EXPECT_THAT(refusal([](hid_t file, hid_t) { H5Ldelete(file, "train", H5P_DEFAULT); }),
+  EXPECT_THAT(refusal_of_hdf5([](hid_t file, hid_t) { H5Ldelete(file, "train", H5P_DEFAULT); }),
               HasSubstr("s.h5: /train: not there"));
 }
 
 TEST(Hdf5Reader, RefusesLinksThatLeadElsewhere) {
   EXPECT_THAT(
-      refusal([](hid_t file, hid_t train) {
+      refusal_of_hdf5([](hid_t file, hid_t train) {
         const hid_t hidden = make_group(file, "hidden");
         write_floats(hidden, {2, 3});
         H5Gclose(hidden);
@@ -151,7 +148,7 @@ TEST(Hdf5Reader, RefusesLinksThatLeadElsewhere) {
         H5Lcreate_soft("/hidden/images", train, "images", H5P_DEFAULT, H5P_DEFAULT);
       }),
       HasSubstr("/train/images: found a soft or external link, expected the object itself"));
-  EXPECT_THAT(refusal([](hid_t file, hid_t) {
+  EXPECT_THAT(refusal_of_hdf5([](hid_t file, hid_t) {
                 H5Ldelete(file, "train", H5P_DEFAULT);
                 H5Lcreate_external("other.h5", "/train", file, "train", H5P_DEFAULT, H5P_DEFAULT);
               }),
@@ -160,7 +157,7 @@ TEST(Hdf5Reader, RefusesLinksThatLeadElsewhere) {
 
 TEST(Hdf5Reader, RefusesExternalAndVirtualStorage) {
   const auto with_creation = [](const std::function<void(hid_t creation, hid_t space)>& prepare) {
-    return refusal([&](hid_t, hid_t train) {
+    return refusal_of_hdf5([&](hid_t, hid_t train) {
       const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
       const Sizes sizes = {2, 3};
       const hid_t space = H5Screate_simple(2, sizes.data(), nullptr);
@@ -182,7 +179,7 @@ TEST(Hdf5Reader, RefusesExternalAndVirtualStorage) {
 }
 
 TEST(Hdf5Reader, RefusesOtherFiltersAndTypes) {
-  EXPECT_THAT(refusal([](hid_t, hid_t train) {
+  EXPECT_THAT(refusal_of_hdf5([](hid_t, hid_t train) {
                 const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
                 const Sizes chunk = {2, 3};
                 H5Pset_chunk(creation, 2, chunk.data());
@@ -192,12 +189,12 @@ TEST(Hdf5Reader, RefusesOtherFiltersAndTypes) {
                 write_labels(train, {0, 1});
               }),
               HasSubstr("/train/images: found filter 6, expected none but deflate"));
-  EXPECT_THAT(refusal([](hid_t, hid_t train) {
+  EXPECT_THAT(refusal_of_hdf5([](hid_t, hid_t train) {
                 write_floats(train, {2, 3}, H5T_STD_I16LE);
                 write_labels(train, {0, 1});
               }),
               HasSubstr("/train/images: found another type, expected unsigned bytes or"));
-  EXPECT_THAT(refusal([](hid_t, hid_t train) {
+  EXPECT_THAT(refusal_of_hdf5([](hid_t, hid_t train) {
                 write_floats(train, {2, 3});
                 const std::vector<float> labels = {0, 1};
                 write_dataset(train, "labels", H5T_IEEE_F32LE, {2}, H5T_NATIVE_FLOAT,
@@ -208,7 +205,7 @@ TEST(Hdf5Reader, RefusesOtherFiltersAndTypes) {
 
 TEST(Hdf5Reader, RefusesSizesThatTheFileDoesNotHold) {
   EXPECT_THAT(
-      refusal([](hid_t, hid_t train) {  // 8.9 PiB promised, nothing written
+      refusal_of_hdf5([](hid_t, hid_t train) {  // 8.9 PiB promised, nothing written
         const hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
         const Sizes chunk = {1, 16};
         H5Pset_chunk(creation, 2, chunk.data());
@@ -219,7 +216,7 @@ TEST(Hdf5Reader, RefusesSizesThatTheFileDoesNotHold) {
       }),
       HasSubstr("/train/images: its header promises 10307921510400000 bytes, but 0 are stored"));
   EXPECT_THAT(
-      refusal([](hid_t, hid_t train) {
+      refusal_of_hdf5([](hid_t, hid_t train) {
         write_dataset(train, "images", H5T_STD_U8LE, {1000, 1000}, H5T_NATIVE_UINT8, nullptr);
         write_labels(train, {0});
       }),
@@ -228,7 +225,7 @@ TEST(Hdf5Reader, RefusesSizesThatTheFileDoesNotHold) {
 
 TEST(Hdf5Reader, RefusesWrongShapesLabelsAndValues) {
   const auto with = [](const Sizes& sizes, const std::vector<std::int64_t>& labels) {
-    return refusal([&](hid_t, hid_t train) {
+    return refusal_of_hdf5([&](hid_t, hid_t train) {
       write_floats(train, sizes);
       write_labels(train, labels);
     });
@@ -239,7 +236,7 @@ TEST(Hdf5Reader, RefusesWrongShapesLabelsAndValues) {
   EXPECT_THAT(with({2, 3}, {0, -1}), HasSubstr("found label -1 of sample 1, expected 0 to 999999"));
   EXPECT_THAT(with({2, 3}, {0, 1000000}), HasSubstr("found label 1000000 of sample 1"));
   EXPECT_THAT(
-      refusal([](hid_t, hid_t train) {
+      refusal_of_hdf5([](hid_t, hid_t train) {
         std::vector<float> values = counting(6);
         values[4] = std::numeric_limits<float>::quiet_NaN();
         write_dataset(train, "images", H5T_IEEE_F32LE, {2, 3}, H5T_NATIVE_FLOAT, values.data());

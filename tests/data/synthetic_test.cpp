@@ -6,14 +6,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "tests/data/float_values.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {
 namespace {
-
-const std::vector<float>& floats(const RawSamples& samples) {
-  return std::get<std::vector<float>>(samples.values);
-}
 
 TEST(Synthetic, ASampleDoesNotDependOnHowManyThereAre) {
   SyntheticOptions options;
@@ -24,11 +21,11 @@ TEST(Synthetic, ASampleDoesNotDependOnHowManyThereAre) {
   EXPECT_EQ(few.test.labels.size(), 12U);
   EXPECT_TRUE(
       std::equal(few.train.labels.begin(), few.train.labels.end(), many.train.labels.begin()));
-  EXPECT_TRUE(
-      std::equal(floats(few.train).begin(), floats(few.train).end(), floats(many.train).begin()));
+  EXPECT_TRUE(std::equal(float_values(few.train).begin(), float_values(few.train).end(),
+                         float_values(many.train).begin()));
   options.seed = 1;
-  EXPECT_NE(floats(make_synthetic(options).train), floats(many.train));
-  EXPECT_NE(floats(many.train)[0], floats(many.test)[0]);
+  EXPECT_NE(float_values(make_synthetic(options).train), float_values(many.train));
+  EXPECT_NE(float_values(many.train)[0], float_values(many.test)[0]);
 }
 
 TEST(Synthetic, NoiseHasMeanZeroAndDeviationOne) {
@@ -43,7 +40,7 @@ TEST(Synthetic, NoiseHasMeanZeroAndDeviationOne) {
     double count = 0;
     for (std::size_t i = 0; i < split.train.labels.size(); ++i) {
       if (split.train.labels[i] != label) continue;
-      const double value = floats(split.train)[2 * i];
+      const double value = float_values(split.train)[2 * i];
       sum += value;
       squares += value * value;
       count += 1;
@@ -63,7 +60,7 @@ TEST(Synthetic, TheNearestClassMeanOfTheTrainingSetClassifiesTheTestSet) {
     const auto label = static_cast<std::size_t>(split.train.labels[i]);
     counts[label] += 1;
     for (std::size_t j = 0; j < width; ++j)
-      means[label * width + j] += floats(split.train)[i * width + j];
+      means[label * width + j] += float_values(split.train)[i * width + j];
   }
   std::size_t right = 0;
   for (std::size_t i = 0; i < split.test.labels.size(); ++i) {
@@ -73,7 +70,7 @@ TEST(Synthetic, TheNearestClassMeanOfTheTrainingSetClassifiesTheTestSet) {
       double distance = 0;
       for (std::size_t j = 0; j < width; ++j) {
         distance += std::pow(
-            floats(split.test)[i * width + j] - means[label * width + j] / counts[label], 2);
+            float_values(split.test)[i * width + j] - means[label * width + j] / counts[label], 2);
       }
       if (distance < best_distance) {
         best = label;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "data/errors.hpp"
+#include "tests/data/all_updates.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {
@@ -20,16 +21,6 @@ PlanOptions options_of(std::uint64_t samples, std::uint64_t minibatch) {
   options.samples = samples;
   options.minibatch = minibatch;
   return options;
-}
-
-std::vector<PlannedUpdate> all_updates(const TracePlan& plan) {
-  std::vector<PlannedUpdate> updates;
-  Cursor cursor;
-  while (auto update = plan.next(cursor)) {
-    cursor = update->end;
-    updates.push_back(std::move(*update));
-  }
-  return updates;
 }
 
 // Carry.

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "data/errors.hpp"
-#include "thrown_message.hpp"
+#include "tests/data/refusal_of_trace.hpp"
 
 namespace rubato::data {
 namespace {
@@ -14,10 +14,6 @@ namespace {
 using testing::HasSubstr;
 
 BatchTrace read(const std::string& text) { return BatchTrace::from_csv_text(text, "t.csv"); }
-
-std::string refusal(const std::string& text) {
-  return thrown_message<ContentError>([&] { read(text); });
-}
 
 TEST(TraceReader, ReadsASparseTrace) {
   const BatchTrace trace = read(
@@ -48,36 +44,40 @@ TEST(TraceReader, DoesNotWarnOfTheStepsOfASparseTrace) {
 }
 
 TEST(TraceReader, RefusesUpdatesThatDoNotAscendFromZero) {
-  EXPECT_EQ(refusal("update,batchsize\n3,8\n"),
+  EXPECT_EQ(refusal_of_trace("update,batchsize\n3,8\n"),
             "t.csv:2:1: found \"3\" in column update, expected 0, for a run begins with the first "
             "row");
-  EXPECT_EQ(refusal("update,batchsize\n0,8\n4,8\n 4,8\n"),
+  EXPECT_EQ(refusal_of_trace("update,batchsize\n0,8\n4,8\n 4,8\n"),
             "t.csv:4:2: found \"4\" in column update, expected a whole number of at least 5");
-  EXPECT_THAT(refusal("update,batchsize\n0,8\n-1,8\n"), HasSubstr("found \"-1\" in column update"));
-  EXPECT_THAT(refusal("batchsize,update\n8,0\n8,99999999999\n"), HasSubstr("at most 2147483647"));
-  EXPECT_THAT(refusal("batchsize,update\n8,\n"), HasSubstr("t.csv:2:3: found nothing in column"));
+  EXPECT_THAT(refusal_of_trace("update,batchsize\n0,8\n-1,8\n"),
+              HasSubstr("found \"-1\" in column update"));
+  EXPECT_THAT(refusal_of_trace("batchsize,update\n8,0\n8,99999999999\n"),
+              HasSubstr("at most 2147483647"));
+  EXPECT_THAT(refusal_of_trace("batchsize,update\n8,\n"),
+              HasSubstr("t.csv:2:3: found nothing in column"));
 }
 
 TEST(TraceReader, RefusesEpochsThatDoNotAscendFromZero) {
-  EXPECT_THAT(refusal("update,batchsize,epoch\n0,8,1\n"),
+  EXPECT_THAT(refusal_of_trace("update,batchsize,epoch\n0,8,1\n"),
               HasSubstr("t.csv:2:5: found \"1\" in column epoch, expected 0"));
-  EXPECT_THAT(refusal("update,batchsize,epoch\n0,8,0\n1,8,2\n2,8,1\n"),
+  EXPECT_THAT(refusal_of_trace("update,batchsize,epoch\n0,8,0\n1,8,2\n2,8,1\n"),
               HasSubstr("t.csv:4:5: found \"1\" in column epoch, expected a whole number of at "
                         "least 2"));
 }
 
 TEST(TraceReader, RefusesMinibatchesThatAreNone) {
   for (const char* value : {"0", "", "x", "1.5", "-3"}) {
-    EXPECT_THAT(refusal(std::string("batchsize,minibatch\n8,") + value + "\n"),
+    EXPECT_THAT(refusal_of_trace(std::string("batchsize,minibatch\n8,") + value + "\n"),
                 HasSubstr(" in column minibatch, expected a whole number of at least 1"));
   }
-  EXPECT_THAT(refusal("batchsize,minibatch\n8,2147483648\n"), HasSubstr("at most 2147483647"));
+  EXPECT_THAT(refusal_of_trace("batchsize,minibatch\n8,2147483648\n"),
+              HasSubstr("at most 2147483647"));
 }
 
 TEST(TraceReader, RefusesAColumnTwice) {
   for (const char* name : {"update", "minibatch", "epoch"}) {
     const std::string header = std::string("batchsize,") + name + "," + name + "\n";
-    EXPECT_THAT(refusal(header + "8,0,0\n"), HasSubstr("found a second column"));
+    EXPECT_THAT(refusal_of_trace(header + "8,0,0\n"), HasSubstr("found a second column"));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "data/errors.hpp"
+#include "tests/data/all_updates.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {
@@ -17,16 +18,6 @@ using testing::HasSubstr;
 
 PlanOptions options_of(std::uint64_t samples, EpochEnd end, std::uint64_t epochs) {
   return {.samples = samples, .minibatch = 4, .epoch_end = end, .epochs = epochs};
-}
-
-std::vector<PlannedUpdate> all_updates(const TracePlan& plan) {
-  std::vector<PlannedUpdate> updates;
-  Cursor cursor;
-  while (auto update = plan.next(cursor)) {
-    cursor = update->end;
-    updates.push_back(std::move(*update));
-  }
-  return updates;
 }
 
 void expect_same(const TracePlan& one, const TracePlan& other) {

@@ -26,10 +26,10 @@ std::string content_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-class BitFlips : public ::testing::Test {
+class BitFlips : public testing::Test {
  protected:
   BitFlips() {
-    TrainingState state = testing::example_state();
+    TrainingState state = example_state();
     state.model.push_back({"large", {64, 80}, std::vector<float>(5120, 0.125F)});
     write_checkpoint(file, {state, {{"data", "digits"}}, {}});
     bytes = read_checked_file(file);

@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "app"))
-from rubato_command import TIME_FACTOR, LaunchedTest, json_lines, ranks_in  # noqa: E402
+from rubato_command import LaunchedTest, json_lines, ranks_in  # noqa: E402
 
 UPDATES = 3000  # some seconds: on a busy machine mpirun takes up to two to pass a signal on
 TRAIN = ["--data", "digits", "--model", "mlp:256,256", "--batch-size", 96, "--updates", UPDATES,
@@ -21,8 +21,6 @@ TRAIN = ["--data", "digits", "--model", "mlp:256,256", "--batch-size", 96, "--up
 
 
 class Launch(LaunchedTest):
-    LIMIT = 60 * TIME_FACTOR
-
     @classmethod
     def setUpClass(cls):
         cls.digest = None

@@ -243,7 +243,7 @@ void require_sane(const Checkpoint& checkpoint, std::size_t file_bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const std::vector<std::byte> good = rubato::runtime::encode_checkpoint(
-      {rubato::runtime::testing::example_state(), {{"data", "digits"}}, {{"hosts", "a, b"}}});
+      {rubato::runtime::example_state(), {{"data", "digits"}}, {{"hosts", "a, b"}}});
   const std::vector<std::byte> hostile = changed(good, Input({bytes, size}));
   try {
     require_sane(rubato::runtime::decode_checkpoint(hostile, "input"), hostile.size());

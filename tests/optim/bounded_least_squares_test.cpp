@@ -17,8 +17,8 @@ Ranges everywhere() {
 
 // Of each unknown the distance from its index, and of the first two that of their sum from 1: the
 // first two end at 0 and 1, the others at 2, 3, ...
-SquareSum distances(const Unknowns& x) {
-  SquareSum sum;
+SquaredErrors distances(const Unknowns& x) {
+  SquaredErrors sum;
   for (std::size_t i = 0; i < unknown_count; ++i) {
     Unknowns slope{};
     slope[i] = 1;
@@ -61,7 +61,7 @@ TEST(BoundedLeastSquares, LeavesTheEndOfARangeWhereThatLeadsDown) {
 // Rosenbrock's valley: the steps must be cut, or they lead up.
 TEST(BoundedLeastSquares, FollowsACurvedValley) {
   const auto valley = [](const Unknowns& x) {
-    SquareSum sum;
+    SquaredErrors sum;
     sum.add(1, 1 - x[0], {-1});
     sum.add(100, x[1] - x[0] * x[0], {-2 * x[0], 1});
     return sum;
@@ -75,7 +75,7 @@ TEST(BoundedLeastSquares, FollowsACurvedValley) {
 TEST(BoundedLeastSquares, OneFarOffHardlyCountsRobustly) {
   const auto mean = [](bool robust) {
     return [robust](const Unknowns& x) {
-      SquareSum sum;
+      SquaredErrors sum;
       for (const double value : {1.0, 1.1, 0.9, 1.0, 50.0}) {
         if (robust) {
           sum.add_robustly(1, x[0] - value, {1}, 0.2);
@@ -91,7 +91,7 @@ TEST(BoundedLeastSquares, OneFarOffHardlyCountsRobustly) {
 }
 
 TEST(BoundedLeastSquares, RobustSumIsSmoothWhereItTurnsLinear) {
-  SquareSum below, above;
+  SquaredErrors below, above;
   below.add_robustly(3, 0.2 - 1e-9, {1}, 0.2);
   above.add_robustly(3, 0.2 + 1e-9, {1}, 0.2);
   EXPECT_NEAR(below.value(), above.value(), 1e-8);
@@ -102,7 +102,7 @@ TEST(BoundedLeastSquares, ExactFitIsNoFailure) {
   Unknowns start{};
   start[0] = 7;
   const auto met = [](const Unknowns& x) {
-    SquareSum sum;
+    SquaredErrors sum;
     sum.add(1, x[0] - 7, {1});
     return sum;
   };

@@ -17,8 +17,6 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-
 // Of five minibatches and of one: with more than one rank some are idle then. The third update
 // shows what the second has left of the momentum.
 const std::vector<std::size_t> minibatch_counts{5, 1, 1};

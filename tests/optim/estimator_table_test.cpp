@@ -95,7 +95,7 @@ class Source {
 double inner(const Gradient& a, const Gradient& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
-double squared_norm(const Gradient& g) { return inner(g, g); }
+double square_of(const Gradient& g) { return inner(g, g); }
 
 Gradient mean_of(const std::vector<Gradient>& gradients, const std::vector<double>& weights) {
   Gradient mean{};
@@ -169,10 +169,10 @@ double weighted_trace(const std::vector<Gradient>& gradients, const std::vector<
   double q = 0;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     weights.push_back(sizes[i] / batch);
-    q += weights[i] * squared_norm(gradients[i]);
+    q += weights[i] * square_of(gradients[i]);
   }
   const auto n = static_cast<double>(sizes.size());
-  return (q - squared_norm(mean_of(gradients, weights))) * batch / (n - 1);
+  return (q - square_of(mean_of(gradients, weights))) * batch / (n - 1);
 }
 
 std::array<double, others> other_estimates(const Pattern& pattern,
@@ -186,7 +186,7 @@ std::array<double, others> other_estimates(const Pattern& pattern,
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     weights.push_back(sizes[i] / batch);
     x.push_back(1 / sizes[i]);
-    y.push_back(squared_norm(gradients[i]));
+    y.push_back(square_of(gradients[i]));
     mean_square += y[i] / n;
     mean_inverse += x[i] / n;
     const std::size_t rank = pattern.ranks[i];
@@ -198,9 +198,9 @@ std::array<double, others> other_estimates(const Pattern& pattern,
     }
     rank_sizes[rank] += sizes[i];
   }
-  const double norm = squared_norm(mean_of(gradients, weights));
+  const double norm = square_of(mean_of(gradients, weights));
   const std::vector<double> equal(sizes.size(), 1 / n);
-  const double equal_norm = squared_norm(mean_of(gradients, equal));
+  const double equal_norm = square_of(mean_of(gradients, equal));
   std::array<double, others> result{};
   result[uniform] = (mean_square - norm) / (mean_inverse - 1 / batch);
   result[naive] = (mean_square - equal_norm) * batch / (n - 1);
@@ -212,7 +212,7 @@ std::array<double, others> other_estimates(const Pattern& pattern,
   return result;
 }
 
-GradientSync make_sync(const Topology& topology) {
+GradientSync sync_of_one_tensor(const Topology& topology) {
   return {topology,       {{"all", 0, dimensions, true, 0}},         elements, elements,
           SumKind::exact, collectives::AllreduceAlgorithm::automatic};
 }
@@ -227,7 +227,7 @@ std::string cell(const Statistics& statistics) {
 TEST(EstimatorTable, IsUnbiasedForEveryPatternOfSizes) {
   const auto world = collectives::Communicator::world();
   const Topology alone(world.split(static_cast<int>(world.rank()), 0));
-  GradientSync sync = make_sync(alone);
+  GradientSync sync = sync_of_one_tensor(alone);
   std::cout << "mean estimate of T = 96 (standard deviation); the library's of s = 1\n"
                "| sizes | library: T | s | uniform | least squares | naive | per rank |"
                " one small |\n";
@@ -269,8 +269,8 @@ TEST(EstimatorTable, IsUnbiasedForDifferences) {
     for (int trial = 0; trial < 60000; ++trial) {
       const std::vector<Gradient> gradients = source.draw(sizes);
       GradientFacts later{static_cast<double>(sizes[1]), 1};
-      later.weighted_square = later.mean_square = squared_norm(gradients[1]);
-      later.kept_square = squared_norm(gradients[0]);
+      later.weighted_square = later.mean_square = square_of(gradients[1]);
+      later.kept_square = square_of(gradients[0]);
       later.kept_product = inner(gradients[0], gradients[1]);
       traces.add(library_estimate(facts_of_both(later, static_cast<double>(sizes[0]))).trace);
     }
@@ -283,7 +283,7 @@ TEST(EstimatorTable, IsUnbiasedForDifferences) {
 TEST(EstimatorTable, HasTheSameBitsOnTheseRanks) {
   const auto world = collectives::Communicator::world();
   const Topology together(world), alone(world.split(static_cast<int>(world.rank()), 0));
-  GradientSync sync = make_sync(together), reference_sync = make_sync(alone);
+  GradientSync sync = sync_of_one_tensor(together), reference_sync = sync_of_one_tensor(alone);
   for (const Pattern& pattern : patterns()) {
     Source source;
     for (int trial = 0; trial < 100; ++trial) {

@@ -16,8 +16,6 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-
 // Ready to add, on top of what an earlier update left.
 template <class Sum>
 struct Summing {

@@ -19,7 +19,6 @@ namespace {
 using collectives::AllreduceAlgorithm;
 using collectives::Communicator;
 using collectives::Topology;
-using namespace testing;
 
 // Inverse scales are the state itself.
 class PlainPreconditioner final : public Preconditioner<float> {
@@ -47,15 +46,14 @@ struct Measured {
   std::vector<GradientFacts> tensors;
 };
 
-class GradientMeasuresTest : public ::testing::Test {
+class GradientMeasuresTest : public testing::Test {
  protected:
   MeasureOptions all_options() const { return {true, &preconditioner, scales, kept}; }
 
   // Under deal 0 gradients are computed elsewhere, under deal 1 in the sync's own places.
   Measured run_update(const Topology& topology, SumKind kind, AllreduceAlgorithm algorithm,
                       std::size_t minibatches, std::size_t deal) const {
-    GradientSync sync(topology, testing::tensors(), parameter_elements, total_elements, kind,
-                      algorithm);
+    GradientSync sync(topology, tensors(), parameter_elements, total_elements, kind, algorithm);
     sync.measure(all_options());
     const std::vector<std::size_t> mine = dealt(minibatches, deal, topology);
     std::vector<float> elsewhere(total_elements);
@@ -169,8 +167,8 @@ TEST_F(GradientMeasuresTest, SayNothingInAMetricThatIsNotSettled) {
 
 TEST_F(GradientMeasuresTest, CostNothingWhereNobodyAsks) {
   const Topology topology(world);
-  GradientSync sync(topology, testing::tensors(), parameter_elements, total_elements,
-                    SumKind::exact, AllreduceAlgorithm::automatic);
+  GradientSync sync(topology, tensors(), parameter_elements, total_elements, SumKind::exact,
+                    AllreduceAlgorithm::automatic);
   sync.measure({});
   UpdateSums sums;
   do {

@@ -17,7 +17,7 @@ namespace {
 using Gradient = std::vector<double>;
 using Sizes = std::vector<double>;  // samples of each minibatch of one update
 
-double squared_norm(const Gradient& g) {
+double square_of(const Gradient& g) {
   return std::inner_product(g.begin(), g.end(), g.begin(), 0.0);
 }
 
@@ -67,10 +67,10 @@ GradientFacts facts_of(const Sizes& sizes, const std::vector<Gradient>& gradient
   Gradient mean(gradients[0].size());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const double weight = sizes[i] / facts.batch_size;
-    facts.weighted_square += weight * squared_norm(gradients[i]);
+    facts.weighted_square += weight * square_of(gradients[i]);
     for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += weight * gradients[i][k];
   }
-  facts.mean_square = squared_norm(mean);
+  facts.mean_square = square_of(mean);
   return facts;
 }
 
@@ -79,15 +79,17 @@ GradientFacts naive_facts(const Sizes& sizes, const std::vector<Gradient>& gradi
   GradientFacts facts = facts_of(sizes, gradients);
   facts.weighted_square = 0;
   for (const Gradient& gradient : gradients) {
-    facts.weighted_square += squared_norm(gradient) / static_cast<double>(sizes.size());
+    facts.weighted_square += square_of(gradient) / static_cast<double>(sizes.size());
   }
   return facts;
 }
 
-constexpr double variance = 4, square = 1;  // v and s at the reference batch
+constexpr double variance = 4, true_square = 1;  // v and s at the reference batch
 constexpr int updates = 800;
 
-double ideal_gain(double scale) { return (variance + square) / (variance / scale + square); }
+double ideal_gain(double scale) {
+  return (variance + true_square) / (variance / scale + true_square);
+}
 
 using MakeFacts = GradientFacts (*)(const Sizes&, const std::vector<Gradient>&);
 
@@ -95,7 +97,7 @@ using MakeFacts = GradientFacts (*)(const Sizes&, const std::vector<Gradient>&);
 // over the ideal gain.
 double gain_over_ideal(const Sizes& sizes, double scale, MakeFacts make_facts) {
   const double reference_batch = std::accumulate(sizes.begin(), sizes.end(), 0.0) / scale;
-  GradientSource source(256, square, variance * reference_batch, 20);
+  GradientSource source(256, true_square, variance * reference_batch, 20);
   GradientNoise noise(reference_batch);
   double sum = 0;
   for (int update = 0; update < updates; ++update) {
@@ -140,14 +142,14 @@ TEST(GradientNoiseStatistics, UnweightedMeansFailTheSameBound) {
 // no batch size.
 TEST(GradientNoiseStatistics, AveragesAreRightWhileTheBatchChanges) {
   const std::vector<Sizes> cycle = {{32, 32}, Sizes(32, 32), {64, 32, 16, 8}, {32}, {32, 32, 4}};
-  GradientSource source(256, square, variance * 32, 21);
+  GradientSource source(256, true_square, variance * 32, 21);
   GradientNoise noise(32);
   for (int update = 0; update < updates; ++update) {
     const Sizes& sizes = cycle[static_cast<std::size_t>(update) % cycle.size()];
     noise.observe(facts_of(sizes, source.minibatches(sizes)));
   }
   EXPECT_NEAR(noise.variance(), variance, 0.02 * variance);
-  EXPECT_NEAR(noise.square(), square, 0.02 * square);
+  EXPECT_NEAR(noise.square(), true_square, 0.02 * true_square);
   EXPECT_NEAR(noise.gain(8), ideal_gain(8), 0.02 * ideal_gain(8));
 }
 
@@ -155,7 +157,7 @@ TEST(GradientNoiseStatistics, AveragesAreRightWhileTheBatchChanges) {
 // the update, measures each gradient against the one before it: twice the variance.
 TEST(GradientNoiseStatistics, DifferencesAcrossUpdatesFailTheSameBound) {
   const Sizes sizes = {32, 32, 32, 32};
-  GradientSource source(256, square, variance * 32, 22);
+  GradientSource source(256, true_square, variance * 32, 22);
   GradientNoise noise(32);
   std::vector<Gradient> previous = source.minibatches(sizes);
   for (int update = 0; update < updates; ++update) {

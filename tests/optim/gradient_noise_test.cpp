@@ -12,6 +12,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "tests/optim/expect_relative.hpp"
+
 namespace rubato::optim {
 namespace {
 
@@ -48,10 +50,6 @@ GradientFacts reference_facts_of_sum(double t, double other) {
     facts.mean_square += sum * sum;
   }
   return facts;
-}
-
-void expect_relative(double actual, const json& expected) {
-  EXPECT_NEAR(actual, expected.get<double>(), 1e-12 * std::abs(expected.get<double>()));
 }
 
 TEST(GradientNoise, FollowsTheReferenceVectors) {

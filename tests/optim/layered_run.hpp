@@ -13,7 +13,7 @@
 #include "optim/slice_update.hpp"
 #include "tests/optim/synthetic_gradients.hpp"
 
-namespace rubato::optim::testing {
+namespace rubato::optim {
 
 // The places of synthetic_gradients.hpp, cut into more tensors.
 inline std::vector<TensorRange> layered_tensors() {
@@ -112,4 +112,4 @@ class LayeredRun {
   std::size_t updates_ = 0;
 };
 
-}  // namespace rubato::optim::testing
+}  // namespace rubato::optim

@@ -15,8 +15,6 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-
 constexpr std::array rates = {0.25, 0.5, 0.125, 0.5};
 
 std::vector<float> result_on(const collectives::Topology& topology, const OptimizerOptions& options,

@@ -10,15 +10,12 @@
 #include <random>
 
 #include "performance_examples.hpp"
+#include "tests/optim/expect_relative.hpp"
 
 namespace rubato::optim {
 namespace {
 
 using nlohmann::json;
-
-void expect_relative(double actual, const json& expected) {
-  EXPECT_NEAR(actual, expected.get<double>(), 1e-12 * std::abs(expected.get<double>()));
-}
 
 TEST(PerformanceModel, FollowsTheReferenceVectors) {
   const json golden = goodput_vectors();

@@ -12,7 +12,7 @@
 namespace rubato::optim {
 namespace {
 
-constexpr GradientFacts facts = {128, 3, 3, 2};
+constexpr GradientFacts some_facts = {128, 3, 3, 2};
 
 std::unique_ptr<ElasticOptimizer> make_elastic(const std::string& rule,
                                                ElasticOptions options = {.reference_batch = 32}) {
@@ -34,8 +34,8 @@ TEST(RateInAdvance, IsTheRateThatIsChosenUnlessTheRuleNeedsTheGradient) {
         make_elastic(rule, {.reference_batch = 32, .clip_norm = 0, .legw_warmup_updates = 3});
     for (int update = 0; update < 5; ++update) {
       const Position position{.update = static_cast<double>(update)};
-      const auto in_advance = elastic->rate_in_advance(facts.batch_size, position);
-      const UpdateRate chosen = elastic->decide(facts, position).rate;
+      const auto in_advance = elastic->rate_in_advance(some_facts.batch_size, position);
+      const UpdateRate chosen = elastic->decide(some_facts, position).rate;
       ASSERT_EQ(in_advance.has_value(), !needing.contains(rule)) << rule;
       if (!in_advance) continue;
       EXPECT_EQ(in_advance->learning_rate, chosen.learning_rate) << rule << ", update " << update;

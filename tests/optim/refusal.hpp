@@ -13,7 +13,7 @@ namespace rubato::optim {
 template <class OptimizerType, class... More>
 void expect_refusal(const OptimizerOptions& options, const char* message, More... more) {
   EXPECT_THAT([&] { OptimizerType optimizer(options, more...); },
-              ::testing::ThrowsMessage<std::invalid_argument>(::testing::HasSubstr(message)));
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(message)));
 }
 
 }  // namespace rubato::optim

@@ -15,8 +15,6 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-
 constexpr double rate = 0.25;
 constexpr double momentum = 0.5;
 constexpr std::size_t minibatches = 3;
@@ -60,17 +58,12 @@ UpdateSums sum_minibatches(GradientSync& sync, const collectives::Communicator& 
   }
 }
 
-GradientSync make_sync(const collectives::Topology& topology, SumKind kind) {
-  return {topology,       tensors(), parameter_elements,
-          total_elements, kind,      collectives::AllreduceAlgorithm::automatic};
-}
-
 TEST(SliceUpdate, UpdatesEveryParameterAndStatisticOnce) {
   const auto world = collectives::Communicator::world();
   for (const std::size_t ranks_per_node : {1UL, 2UL, 5UL}) {
     const collectives::Topology topology(world, ranks_per_node);
     Memory memory(topology);
-    GradientSync sync = make_sync(topology, SumKind::exact);
+    GradientSync sync = automatic_sync(topology, SumKind::exact);
     sum_minibatches(sync, world);
     const std::vector<double> mean = whole_mean(sync, topology);
 
@@ -107,7 +100,7 @@ TEST(SliceUpdate, DoesTheSameBlockByBlock) {
       std::array<std::vector<float>, 2> results;
       for (const bool offers_use : {false, true}) {
         Memory memory(topology);
-        GradientSync sync = make_sync(topology, kind);
+        GradientSync sync = automatic_sync(topology, kind);
         const auto optimizer =
             make_optimizer<float>({.name = "sgd", .momentum = momentum, .form = MomentumForm::v});
         SliceUpdate update(*optimizer, sync, memory.state);

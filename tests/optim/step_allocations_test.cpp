@@ -17,9 +17,6 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-using rubato::testing::allocations_of_this_thread;
-
 constexpr std::size_t minibatches = 5;
 constexpr int updates_before = 3;
 constexpr int updates = 8;
@@ -124,7 +121,7 @@ struct Case {
   SumKind kind;
 };
 
-class StepAllocations : public ::testing::TestWithParam<Case> {
+class StepAllocations : public testing::TestWithParam<Case> {
  protected:
   Program program(const collectives::Topology& topology) const {
     return {topology, GetParam().rule, GetParam().measures, GetParam().kind};
@@ -134,11 +131,11 @@ class StepAllocations : public ::testing::TestWithParam<Case> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Runs, StepAllocations,
-                         ::testing::Values(Case{"linear", false, SumKind::exact},
-                                           Case{"linear", false, SumKind::fast},
-                                           Case{"adascale", false, SumKind::exact},
-                                           Case{"adamscale", true, SumKind::exact},
-                                           Case{"adamscale", true, SumKind::fast}),
+                         testing::Values(Case{"linear", false, SumKind::exact},
+                                         Case{"linear", false, SumKind::fast},
+                                         Case{"adascale", false, SumKind::exact},
+                                         Case{"adamscale", true, SumKind::exact},
+                                         Case{"adamscale", true, SumKind::fast}),
                          [](const auto& run) {
                            return run.param.rule + (run.param.measures ? "_measuring_" : "_") +
                                   to_string(run.param.kind);

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr double updates = 391;  // of an epoch
+constexpr double epoch_updates = 391;  // of an epoch
 constexpr double batch = 128;
 
 ScheduleOptions study(PolynomialForm form, ScheduleUnit unit, double units_of_epoch) {
@@ -30,22 +30,26 @@ ScheduleOptions study(PolynomialForm form, ScheduleUnit unit, double units_of_ep
   options.warmup_span = 5 * units_of_epoch;
   options.span = 200 * units_of_epoch;
   options.polynomial_form = form;
-  return with_epochs(options, updates * batch, batch, batch);
+  return with_epochs(options, epoch_updates * batch, batch, batch);
 }
 
 // With whole batches all units go along with each other.
 Position at(double epoch, double update) {
-  const double all = epoch * updates + update;
-  return {.update = all, .sample = all * batch, .epoch = epoch + update / updates, .progress = all};
+  const double all = epoch * epoch_updates + update;
+  return {.update = all,
+          .sample = all * batch,
+          .epoch = epoch + update / epoch_updates,
+          .progress = all};
 }
 
 void expect_published(const std::string& column, PolynomialForm form) {
   std::ifstream file(RUBATO_SOURCE_DIR "/tests/golden/optimizer_golden.json");
   const auto golden = nlohmann::json::parse(file)["seed_lr_schedule"];
-  ASSERT_EQ(golden["config"]["iters_per_epoch"].get<double>(), updates);
+  ASSERT_EQ(golden["config"]["iters_per_epoch"].get<double>(), epoch_updates);
   for (const auto& [unit, length] :
-       {std::pair{ScheduleUnit::update, updates}, std::pair{ScheduleUnit::sample, updates * batch},
-        std::pair{ScheduleUnit::epoch, 1.0}, std::pair{ScheduleUnit::progress, updates}}) {
+       {std::pair{ScheduleUnit::update, epoch_updates},
+        std::pair{ScheduleUnit::sample, epoch_updates * batch}, std::pair{ScheduleUnit::epoch, 1.0},
+        std::pair{ScheduleUnit::progress, epoch_updates}}) {
     const LearningRateSchedule schedule(study(form, unit, length));
     for (const auto& sample : golden["samples"][column]) {
       const Position position = at(sample["epoch"].get<double>(), sample["iter"].get<double>());

@@ -9,7 +9,7 @@
 
 #include "optim/gradient_sync.hpp"
 
-namespace rubato::optim::testing {
+namespace rubato::optim {
 
 inline constexpr std::size_t parameter_elements = 3 * 4096 + 1024;
 inline constexpr std::size_t total_elements = parameter_elements + 4096;
@@ -73,4 +73,9 @@ inline std::vector<double> whole_mean(const GradientSync& sync,
 
 inline double loss_of(std::size_t slot) { return 1.5 + 0.1 * static_cast<double>(slot); }
 
-}  // namespace rubato::optim::testing
+inline GradientSync automatic_sync(const collectives::Topology& topology, SumKind kind) {
+  return {topology,       tensors(), parameter_elements,
+          total_elements, kind,      collectives::AllreduceAlgorithm::automatic};
+}
+
+}  // namespace rubato::optim

@@ -13,8 +13,6 @@
 namespace rubato::optim {
 namespace {
 
-using namespace testing;
-
 // Of a tensor of the whole buffer, segment by segment.
 double square_of(const TensorSegments& segments, std::size_t tensor,
                  const std::vector<float>& values) {

@@ -8,7 +8,7 @@
 namespace rubato::runtime {
 namespace {
 
-class AccumulatorStateTest : public ::testing::Test {
+class AccumulatorStateTest : public testing::Test {
  protected:
   void add(AccumulatorState& state, Level level, double number) const {
     if (world.rank() == 0) state.pending(level)["x"] += number;

@@ -11,10 +11,10 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
-class AccumulatorTest : public testing::JobTest {};
+class AccumulatorTest : public SmallJobTest {};
 
 TEST_F(AccumulatorTest, SumsOverRanksAndShowsThemWhileSynchronized) {
   Job job(world, {});
@@ -143,7 +143,7 @@ TEST_F(AccumulatorTest, GoesOnOnOtherRanks) {
 
 TEST_F(AccumulatorTest, IsNotMadeInALoop) {
   Job job(world, {});
-  AdaptiveDataLoader loader(std::make_shared<testing::CountedSamples>(10), {.batch_size = 5});
+  AdaptiveDataLoader loader(std::make_shared<CountedSamples>(10), {.batch_size = 5});
   for (auto& batch : loader) {
     EXPECT_EQ(batch.size(), 5U);
     EXPECT_THROW(Accumulator(), std::logic_error);

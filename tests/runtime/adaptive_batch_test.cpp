@@ -15,9 +15,9 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class AdaptiveBatchTest : public ::testing::Test {
+class AdaptiveBatchTest : public testing::Test {
  protected:
   static RunOptions adaptive_options() {
     RunOptions options;

@@ -15,12 +15,10 @@ namespace rubato::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::CountedSamples;
-using ::testing::HasSubstr;
-using testing::SmallJob;
-using ::testing::ThrowsMessage;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
-class AdaptiveDataLoaderTest : public testing::JobTest {
+class AdaptiveDataLoaderTest : public SmallJobTest {
  protected:
   static LoaderOptions adaptive_loader(bool drop_last, bool statistical) {
     return {.batch_size = 16,

@@ -13,10 +13,9 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
-using testing::SmallJob;
+using testing::HasSubstr;
 
-class AdaptiveDataParallelTest : public testing::JobTest {};
+class AdaptiveDataParallelTest : public SmallJobTest {};
 
 TEST_F(AdaptiveDataParallelTest, MakesOneUpdateOfABatch) {
   Job job(world, {});

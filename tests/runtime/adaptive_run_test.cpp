@@ -17,12 +17,12 @@ namespace rubato::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class AdaptiveRunTest : public testing::ResumedRunTest {
+class AdaptiveRunTest : public ResumedRunTest {
  protected:
   RunOptions adaptive_run() const {
-    RunOptions options = testing::small_run();
+    RunOptions options = small_run();
     options.data.spec = "digits";
     options.adaptive = {.limits = {.initial_batch = 16,
                                    .max_batch_size = 300,
@@ -65,7 +65,7 @@ class AdaptiveRunTest : public testing::ResumedRunTest {
     for (std::size_t ranks = 1; ranks <= world.size(); ++ranks) {
       const auto some = world.split(world.rank() < ranks ? 1 : 0, 0);
       if (world.rank() < ranks) {
-        EXPECT_EQ(testing::digest_of_run(some, replay_of(options)), expected)
+        EXPECT_EQ(digest_of_run(some, replay_of(options)), expected)
             << label << ", on " << ranks << " ranks, of\n"
             << decisions();
       }
@@ -207,7 +207,7 @@ TEST_F(AdaptiveRunTest, GoesOnFromAnEarlierCheckpoint) {
 
 TEST_F(AdaptiveRunTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
   Listener listener;
-  Trainer trainer(world, adaptive_run(), testing::explain);
+  Trainer trainer(world, adaptive_run(), collectives::plain_failure);
   trainer.run({&listener});
   EXPECT_EQ(trainer.facts().reference_batch, 16);
   EXPECT_FALSE(trainer.facts().total_updates);

@@ -12,8 +12,8 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::StrEq;
-using ::testing::ThrowsMessage;
+using testing::StrEq;
+using testing::ThrowsMessage;
 
 optim::BatchLimits limits_of(std::uint64_t initial, std::uint64_t most,
                              std::optional<optim::LocalBounds> local = {}) {
@@ -154,11 +154,10 @@ TEST(BatchAdvisor, RefusesLimitsWithoutRoomAndSaysWhatWouldDo) {
   optim::BatchLimits whole = limits_of(400, 800, optim::LocalBounds{10, 100});
   whole.has_accumulation = false;
   const auto bounds = limits_of(100, 1000, optim::LocalBounds{100, 200});
-  EXPECT_THAT(
-      [&] { initial_batch(bounds, 11, "elsewhere"); },
-      ThrowsMessage<std::invalid_argument>(::testing::StartsWith("elsewhere: minibatches")));
+  EXPECT_THAT([&] { initial_batch(bounds, 11, "elsewhere"); },
+              ThrowsMessage<std::invalid_argument>(testing::StartsWith("elsewhere: minibatches")));
   EXPECT_THAT([&] { initial_batch(whole, 2); },
-              ThrowsMessage<std::invalid_argument>(::testing::EndsWith("; 4 ranks would do")));
+              ThrowsMessage<std::invalid_argument>(testing::EndsWith("; 4 ranks would do")));
 }
 
 TEST(BatchAdvisor, FindsTheMostRanksThatTheBoundsAllow) {

@@ -9,7 +9,7 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::ElementsAre;
+using testing::ElementsAre;
 
 // Format 2, as the first version wrote it.
 TEST(CheckpointGolden, Format2IsReadAsItWasWritten) {

@@ -13,8 +13,8 @@ namespace {
 using data::Hdf5Error;
 using data::Hdf5Handle;
 using data::Hdf5Image;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 template <class Attempt>
 std::string refusal(const Attempt& attempt) {

@@ -19,17 +19,17 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 std::vector<std::byte> image_of(std::uint64_t update, std::uint64_t seed = 7) {
-  Checkpoint checkpoint{testing::example_state(), {}, {}};
+  Checkpoint checkpoint{example_state(), {}, {}};
   checkpoint.state.cursor.update = update;
   checkpoint.state.seed = seed;
   return encode_checkpoint(checkpoint);
 }
 
-class CheckpointStoreTest : public ::testing::Test {
+class CheckpointStoreTest : public testing::Test {
  protected:
   void commit(std::uint64_t update) { store.commit(update, image_of(update)); }
 

@@ -15,17 +15,9 @@
 namespace rubato::runtime {
 namespace {
 
-using testing::add_dataset;
-using testing::Case;
-using testing::changed;
-using ::testing::ElementsAre;
-using testing::example;
-using testing::expect_refused;
-using ::testing::HasSubstr;
-using testing::refusal;
-using testing::require_id;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
-constexpr std::array<hsize_t, 1> four{4};
 constexpr std::array<hsize_t, 2> absurd{hsize_t{1} << 40U, hsize_t{1} << 40U};
 constexpr std::array<hsize_t, 2> huge{hsize_t{1} << 31U, hsize_t{1} << 20U};
 constexpr std::array<hsize_t, 9> nine{1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -102,7 +94,7 @@ void add_null_dataset(hid_t file) {
   H5Sclose(space);
 }
 
-std::vector<Case> storage_cases() {
+std::vector<HostileCase> storage_cases() {
   return {
       {"external storage",
        [](hid_t file) {
@@ -136,7 +128,7 @@ std::vector<Case> storage_cases() {
   };
 }
 
-std::vector<Case> type_cases() {
+std::vector<HostileCase> tensor_type_cases() {
   const auto typed = [](hid_t type) { return [type](hid_t file) { add_typed(file, type); }; };
   const std::string complaint = "/model/x: found values of another type";
   const hid_t compound = H5Tcreate(H5T_COMPOUND, 4);
@@ -153,17 +145,17 @@ std::vector<Case> type_cases() {
   };
 }
 
-TEST(CheckpointTensors, OfOtherStorageAreRefused) { expect_refused(storage_cases()); }
-TEST(CheckpointTensors, OfOtherTypesAreRefused) { expect_refused(type_cases()); }
+TEST(CheckpointTensors, OfOtherStorageAreRefused) { expect_checkpoints_refused(storage_cases()); }
+TEST(CheckpointTensors, OfOtherTypesAreRefused) { expect_checkpoints_refused(tensor_type_cases()); }
 
 // The same values under many names: each tensor is within the file, all together are not.
 TEST(CheckpointTensors, MayNotTakeMoreThanTheFileInAll) {
-  Checkpoint checkpoint = example();
+  Checkpoint checkpoint = example_checkpoint();
   checkpoint.state.model.push_back({"large", {64, 1024}, std::vector<float>(65536, 1)});
   const auto link_again = [](hid_t file) {
     H5Lcreate_hard(file, "/model/large", file, "/model/more", H5P_DEFAULT, H5P_DEFAULT);
   };
-  EXPECT_THAT(refusal(changed(encode_checkpoint(checkpoint), link_again)),
+  EXPECT_THAT(refusal_of_checkpoint(changed_checkpoint(encode_checkpoint(checkpoint), link_again)),
               HasSubstr("/model/more: the tensors up to this one take more bytes than the file"));
 }
 
@@ -179,15 +171,16 @@ void replace_number(std::vector<std::byte>& bytes, std::uint64_t old, std::uint6
 
 // What no library would write: extent and storage size agree on values that cannot be there.
 TEST(CheckpointTensors, BeyondTheEndOfTheFileAreRefused) {
-  Checkpoint checkpoint = example();
+  Checkpoint checkpoint = example_checkpoint();
   checkpoint.state.model.push_back({"odd", {4661}, std::vector<float>(4661, 1)});
   const std::uint64_t nearly_all = encode_checkpoint(checkpoint).size() / sizeof(float) - 100;
   for (const std::uint64_t elements : {nearly_all, 100 * nearly_all, std::uint64_t{1} << 41U}) {
     std::vector<std::byte> bytes = encode_checkpoint(checkpoint);
     replace_number(bytes, 4661, elements);
     replace_number(bytes, 4661 * sizeof(float), elements * sizeof(float));
-    EXPECT_THAT(refusal(bytes), HasSubstr("/model/odd: its " + std::to_string(4 * elements) +
-                                          " bytes do not lie within the file's "));
+    EXPECT_THAT(refusal_of_checkpoint(bytes),
+                HasSubstr("/model/odd: its " + std::to_string(4 * elements) +
+                          " bytes do not lie within the file's "));
   }
 }
 

@@ -17,10 +17,9 @@
 namespace rubato::runtime {
 namespace {
 
-using testing::example_state;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class CheckpointTest : public ::testing::Test {
+class CheckpointTest : public testing::Test {
  protected:
   std::string refusal() const {
     try {

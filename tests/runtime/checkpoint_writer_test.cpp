@@ -19,12 +19,12 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class CheckpointWriterTest : public ::testing::Test {
+class CheckpointWriterTest : public testing::Test {
  protected:
   Checkpoint checkpoint_at(std::uint64_t update) const {
-    Checkpoint checkpoint{testing::example_state(), {{"data", "digits"}}, {}};
+    Checkpoint checkpoint{example_state(), {{"data", "digits"}}, {}};
     checkpoint.state.cursor.update = update;
     return checkpoint;
   }

@@ -17,7 +17,7 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
 std::span<const std::byte> bytes_of(const std::string& text) {
   return std::as_bytes(std::span<const char>(text));
@@ -45,7 +45,7 @@ std::size_t files_in(const std::filesystem::path& directory) {
   return count;
 }
 
-class CommittedFileTest : public ::testing::Test {
+class CommittedFileTest : public testing::Test {
  protected:
   TemporaryDirectory directory;
   std::filesystem::path file = directory.path() / "state.bin";

@@ -7,13 +7,13 @@
 namespace rubato::runtime {
 namespace {
 
-constexpr optim::PerformanceParameters law{
+constexpr optim::PerformanceParameters true_law{
     .substep_base = 1e-3, .substep_per_sample = 1e-5, .within_host_base = 2e-3, .overlap = 1};
 
 // An update of ranks that take so many times as long for a substep as the law says.
 optim::Measurement measured(std::size_t ranks, double minibatch, double substeps, double slowness) {
   const optim::UpdateWork work{1, ranks, minibatch, substeps};
-  const auto time = optim::predict(law, work);
+  const auto time = optim::predict(true_law, work);
   return {.work = work,
           .substep_seconds = slowness * time.substep_seconds,
           .update_seconds = time.update_seconds + (slowness - 1) * substeps * time.substep_seconds,

@@ -7,7 +7,7 @@
 
 #include "data/dataset.hpp"
 
-namespace rubato::runtime::testing {
+namespace rubato::runtime {
 
 // Sample i has one feature, i, and label i mod 2.
 class CountedSamples final : public data::Dataset {
@@ -28,4 +28,4 @@ class CountedSamples final : public data::Dataset {
   std::size_t size_;
 };
 
-}  // namespace rubato::runtime::testing
+}  // namespace rubato::runtime

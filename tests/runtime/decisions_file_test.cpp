@@ -11,7 +11,7 @@
 namespace rubato::runtime {
 namespace {
 
-class DecisionsFileTest : public ::testing::Test {
+class DecisionsFileTest : public testing::Test {
  protected:
   std::string content() const {
     std::ifstream stream(file);

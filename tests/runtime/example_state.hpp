@@ -3,7 +3,7 @@
 
 #include "runtime/training_state.hpp"
 
-namespace rubato::runtime::testing {
+namespace rubato::runtime {
 
 inline TrainingState example_state() {
   TrainingState state;
@@ -19,4 +19,4 @@ inline TrainingState example_state() {
   return state;
 }
 
-}  // namespace rubato::runtime::testing
+}  // namespace rubato::runtime

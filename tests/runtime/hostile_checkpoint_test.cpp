@@ -14,18 +14,7 @@
 namespace rubato::runtime {
 namespace {
 
-using testing::add_attribute;
-using testing::add_dataset;
-using testing::Case;
-using testing::changed;
-using testing::example;
-using testing::expect_refused;
-using ::testing::HasSubstr;
-using testing::refusal;
-using testing::replace_attribute;
-using testing::require_id;
-
-constexpr std::array<hsize_t, 1> four{4};
+using testing::HasSubstr;
 
 void add_group(hid_t file, const char* path) {
   H5Gclose(require_id(H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)));
@@ -63,7 +52,7 @@ void link_many_times(hid_t file, int count) {
   }
 }
 
-std::vector<Case> link_cases() {
+std::vector<HostileCase> link_cases() {
   return {
       {"a soft link for a group",
        [](hid_t file) {
@@ -105,7 +94,7 @@ std::vector<Case> link_cases() {
   };
 }
 
-std::vector<Case> type_cases() {
+std::vector<HostileCase> scalar_type_cases() {
   const hid_t text = H5Tcopy(H5T_C_S1);
   H5Tset_size(text, H5T_VARIABLE);
   const auto attribute = [](const char* path, const char* name, hid_t type) {
@@ -138,7 +127,7 @@ std::vector<Case> type_cases() {
   };
 }
 
-std::vector<Case> list_cases() {
+std::vector<HostileCase> list_cases() {
   return {
       {"a newer version", [](hid_t file) { set_version(file, 3); },
        "found format version 3, this program reads version 2; use a newer program"},
@@ -185,12 +174,16 @@ std::vector<Case> list_cases() {
 }
 
 TEST(HostileCheckpoint, AFileMerelyOpenedForChangeIsStillGood) {
-  EXPECT_EQ(refusal(changed(encode_checkpoint(example()), [](hid_t) {})), "");
+  EXPECT_EQ(refusal_of_checkpoint(
+                changed_checkpoint(encode_checkpoint(example_checkpoint()), [](hid_t) {})),
+            "");
 }
 
-TEST(HostileCheckpoint, LinksThatLeadElsewhereAreRefused) { expect_refused(link_cases()); }
-TEST(HostileCheckpoint, OtherTypesAreRefused) { expect_refused(type_cases()); }
-TEST(HostileCheckpoint, WhatIsMissingOrUnknownIsNamed) { expect_refused(list_cases()); }
+TEST(HostileCheckpoint, LinksThatLeadElsewhereAreRefused) {
+  expect_checkpoints_refused(link_cases());
+}
+TEST(HostileCheckpoint, OtherTypesAreRefused) { expect_checkpoints_refused(scalar_type_cases()); }
+TEST(HostileCheckpoint, WhatIsMissingOrUnknownIsNamed) { expect_checkpoints_refused(list_cases()); }
 
 TEST(HostileCheckpoint, ATextOfMoreThan64KibibytesIsRefused) {
   // Only the newer format of attributes can hold it.
@@ -202,18 +195,20 @@ TEST(HostileCheckpoint, ATextOfMoreThan64KibibytesIsRefused) {
     H5Pclose(properties);
     add_attribute(file, "/identity", "data", text_of(64 * 1024 + 1));
   };
-  EXPECT_THAT(refusal(changed(encode_checkpoint(example()), enlarge)),
-              HasSubstr("attribute \"data\": found another type, expected text of fixed length, at "
-                        "most 65536 bytes"));
+  EXPECT_THAT(
+      refusal_of_checkpoint(changed_checkpoint(encode_checkpoint(example_checkpoint()), enlarge)),
+      HasSubstr("attribute \"data\": found another type, expected text of fixed length, at "
+                "most 65536 bytes"));
 }
 
 TEST(HostileCheckpoint, WhatIsNoHdf5FileIsRefused) {
-  EXPECT_THAT(refusal({}), HasSubstr("c.h5: not a checkpoint: its content: found no bytes"));
+  EXPECT_THAT(refusal_of_checkpoint({}),
+              HasSubstr("c.h5: not a checkpoint: its content: found no bytes"));
   const std::vector<std::byte> noise(5000, std::byte{'x'});
-  EXPECT_THAT(refusal(noise), HasSubstr("its content: not a readable HDF5 file"));
-  const std::vector<std::byte> valid = encode_checkpoint(example());
+  EXPECT_THAT(refusal_of_checkpoint(noise), HasSubstr("its content: not a readable HDF5 file"));
+  const std::vector<std::byte> valid = encode_checkpoint(example_checkpoint());
   for (std::size_t size = 0; size < valid.size(); size += 64) {
-    EXPECT_NE(refusal(std::span(valid).first(size)), "") << size;
+    EXPECT_NE(refusal_of_checkpoint(std::span(valid).first(size)), "") << size;
   }
 }
 

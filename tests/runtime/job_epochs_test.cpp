@@ -10,11 +10,11 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 using Epochs = std::vector<std::uint64_t>;
 
-class JobEpochsTest : public testing::JobTest {};
+class JobEpochsTest : public SmallJobTest {};
 
 TEST_F(JobEpochsTest, LoopsThatFollowEachOtherGoOnCounting) {
   Job job(world, {});

@@ -11,10 +11,9 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
-using testing::SmallJob;
+using testing::HasSubstr;
 
-class JobIdentityTest : public testing::JobTest {};
+class JobIdentityTest : public SmallJobTest {};
 
 TEST_F(JobIdentityTest, AnotherProgramIsRefused) {
   run_on(world.size(), in_directory(), [](Job& job) {
@@ -51,9 +50,9 @@ TEST_F(JobIdentityTest, AnotherProgramIsRefused) {
 }
 
 TEST_F(JobIdentityTest, ARunIsNoJob) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.output = directory / "job";
-  Trainer(world, options, testing::explain).run({});
+  Trainer(world, options, collectives::plain_failure).run({});
   EXPECT_THAT(refusal(
                   in_directory(), [](Job&) {}, exit_content),
               HasSubstr("the checkpoint of a run, not of a job"));

@@ -16,10 +16,9 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
-using testing::SmallJob;
+using testing::HasSubstr;
 
-class JobTest : public testing::JobTest {
+class JobTest : public SmallJobTest {
  protected:
   // What a program has to say at its end.
   struct Outcome {

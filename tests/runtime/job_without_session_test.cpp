@@ -13,10 +13,10 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+using testing::ThrowsMessage;
 
 TEST(JobWithoutSession, EachPartSaysWhatToWriteBeforeIt) {
   const auto says = [](const std::string& part) {

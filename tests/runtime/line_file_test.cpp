@@ -17,11 +17,10 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using testing::SmallDisk;
+using testing::AllOf;
+using testing::HasSubstr;
 
-class LineFileTest : public ::testing::Test {
+class LineFileTest : public testing::Test {
  protected:
   std::string content() const {
     std::ifstream stream(file);

@@ -11,9 +11,7 @@
 namespace rubato::runtime {
 namespace {
 
-using testing::CountedSamples;
-
-class LoaderLoopTest : public testing::JobTest {
+class LoaderLoopTest : public SmallJobTest {
  protected:
   // How often the ranks together have had each sample.
   std::vector<std::int64_t> uses_of(const collectives::Communicator& ranks,

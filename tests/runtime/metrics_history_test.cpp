@@ -23,7 +23,7 @@ std::string update(std::uint64_t number) {
   return R"({"type":"update","update":)" + std::to_string(number) + R"(,"loss":0.5})";
 }
 
-class MetricsHistoryTest : public ::testing::Test {
+class MetricsHistoryTest : public testing::Test {
  protected:
   void write(const std::vector<std::string>& lines, const std::string& torn = "") const {
     std::ofstream stream(file);

@@ -7,7 +7,7 @@
 namespace rubato::runtime {
 namespace {
 
-class MinibatchQueueTest : public ::testing::Test {
+class MinibatchQueueTest : public testing::Test {
  protected:
   MinibatchQueue queue_of(std::size_t rank, std::size_t ranks) const {
     return {digits.train, data::OrderKind::sequential, 1, 4, rank, ranks};

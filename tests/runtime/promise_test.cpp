@@ -17,18 +17,18 @@ namespace {
 
 using collectives::AllreduceAlgorithm;
 
-class PromiseTest : public testing::UnevenRunTest {
+class PromiseTest : public UnevenRunTest {
  protected:
   // On all ranks, of a run on rank 0.
   std::string digest_alone(const RunOptions& options) const {
     std::string digest;
-    if (world.rank() == 0) digest = testing::digest_of_run(self, options);
+    if (world.rank() == 0) digest = digest_of_run(self, options);
     return world.broadcast(digest, 0);
   }
 
   void expect_same_result(const RunOptions& options, const std::string& label) {
     const std::string expected = digest_alone(options);
-    EXPECT_EQ(testing::digest_of_run(world, options), expected) << label;
+    EXPECT_EQ(digest_of_run(world, options), expected) << label;
   }
 
   // By how much an update of 16 minibatches ends later than it could, when rank r, or the r-th
@@ -128,7 +128,7 @@ TEST_F(PromiseTest, ForEveryAssignmentEpochEndAndAlgorithm) {
               AllreduceAlgorithm::recursive_doubling, AllreduceAlgorithm::node_shared}) {
           options.assignment = assignment;
           options.allreduce = algorithm;
-          EXPECT_EQ(testing::digest_of_run(world, options), expected)
+          EXPECT_EQ(digest_of_run(world, options), expected)
               << to_string(epoch_end) << ", " << to_string(order) << ", " << to_string(assignment)
               << ", " << to_string(algorithm);
         }
@@ -152,8 +152,8 @@ TEST_F(PromiseTest, ForABalancedAssignmentOverRanksOfUnevenSpeed) {
       now += 1e-3 * static_cast<double>(++calls < 60 ? rank + 1 : ranks - rank);
       return now;
     };
-    Trainer trainer(world, options, testing::explain);
-    testing::Recorder recorder;
+    Trainer trainer(world, options, collectives::plain_failure);
+    Recorder recorder;
     trainer.run({&recorder});
     EXPECT_EQ(state_digest(trainer.state()), expected) << rule;
     if (world.rank() != 0) continue;
@@ -219,9 +219,9 @@ TEST_F(PromiseTest, TheFastSumMakesNoSuchPromise) {
   RunOptions options = uneven_run();
   options.sum = optim::SumKind::fast;
   options.assignment = data::Assignment::strided;
-  const std::string together = testing::digest_of_run(world, options);
+  const std::string together = digest_of_run(world, options);
   if (world.rank() == 0) {
-    EXPECT_NE(together, testing::digest_of_run(self, options));
+    EXPECT_NE(together, digest_of_run(self, options));
   }
 }
 

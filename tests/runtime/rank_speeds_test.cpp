@@ -12,7 +12,7 @@ namespace {
 using Counts = std::vector<std::size_t>;
 using Seconds = std::vector<double>;
 
-class RankSpeedsTest : public ::testing::Test {
+class RankSpeedsTest : public testing::Test {
  protected:
   // Runs an update as it would be assigned: rank r takes seconds[r] for each of its minibatches.
   // How many each one has had.

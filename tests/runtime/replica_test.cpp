@@ -17,7 +17,7 @@ std::unique_ptr<nn::Model> small_model() {
   return nn::make_model("mlp:5", {2, 2, 1}, 3, nn::Backend::eigen);
 }
 
-class ReplicaTest : public ::testing::Test {
+class ReplicaTest : public testing::Test {
  protected:
   collectives::Communicator world = collectives::Communicator::world();
   collectives::Topology topology{world};

@@ -20,9 +20,8 @@ namespace rubato::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AfterUpdate;
 
-class ResumeTest : public testing::ResumedRunTest {
+class ResumeTest : public ResumedRunTest {
  protected:
   void expect_same_as_straight(const RunOptions& options, const std::string& label) {
     RunOptions straight = options;
@@ -31,7 +30,7 @@ class ResumeTest : public testing::ResumedRunTest {
     std::string expected;
     std::vector<std::string> expected_updates;
     if (world.rank() == 0) {
-      expected = testing::digest_of_run(self, straight);
+      expected = digest_of_run(self, straight);
       expected_updates = updates_in_metrics();
       fs::remove_all(*straight.output);
     }
@@ -126,14 +125,14 @@ TEST_F(ResumeTest, ASignalToOneRankStopsAllAfterTheSameUpdate) {
 
 // oneDNN keeps data below the stack pointer: a handler there would change them (stop_request.hpp).
 TEST_F(ResumeTest, SignalsDoNotDisturbTheArithmetic) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.model = "mlp:256,256";
   options.data.spec = "synthetic:samples=4000,shape=1x16x16,classes=10";
   options.batch_size = 128;
   options.minibatch = 32;
   options.epochs.reset();
   options.updates = 60;
-  const std::string expected = testing::digest_of_run(world, options);
+  const std::string expected = digest_of_run(world, options);
   const StopRequest handlers;  // nobody looks at it
   const pthread_t computing = ::pthread_self();
   std::string digest;
@@ -144,7 +143,7 @@ TEST_F(ResumeTest, SignalsDoNotDisturbTheArithmetic) {
         std::this_thread::sleep_for(std::chrono::microseconds(500));
       }
     });
-    digest = testing::digest_of_run(world, options);
+    digest = digest_of_run(world, options);
   }
   EXPECT_EQ(digest, expected);
   EXPECT_TRUE(handlers.is_requested());
@@ -152,7 +151,7 @@ TEST_F(ResumeTest, SignalsDoNotDisturbTheArithmetic) {
 
 // The last update of an epoch under carry is cut where the run ends; with a later end it is not.
 TEST_F(ResumeTest, ALaterEndIsRefusedWhereTheOldOneHasCutAnUpdate) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.epoch_end = data::EpochEnd::carry;  // 300 samples: 7 updates of 40, and one of 20
   options.checkpoint_every = 7;
   EXPECT_EQ(go_on(options, world.size(), std::nullopt).updates, 8U);
@@ -163,7 +162,7 @@ TEST_F(ResumeTest, ALaterEndIsRefusedWhereTheOldOneHasCutAnUpdate) {
   world.barrier();
   EXPECT_EQ(go_on(options, world.size(), std::nullopt).updates, 15U);
   if (world.rank() == 0) {
-    EXPECT_EQ(digest_in_directory(), testing::digest_of_run(self, options));
+    EXPECT_EQ(digest_in_directory(), digest_of_run(self, options));
   }
 }
 
@@ -193,16 +192,16 @@ TEST_F(ResumeTest, AFinishedRunSaysSoAndALaterEndGoesOn) {
   go_on(options, world.size(), std::nullopt);
   options.output = directory / "run";
   options.output_mode = OutputMode::resume;
-  EXPECT_TRUE(Trainer(world, options, testing::explain).is_finished());
+  EXPECT_TRUE(Trainer(world, options, collectives::plain_failure).is_finished());
   world.barrier();
   options.updates = 9;
-  EXPECT_FALSE(Trainer(world, options, testing::explain).is_finished());
+  EXPECT_FALSE(Trainer(world, options, collectives::plain_failure).is_finished());
   world.barrier();
   EXPECT_EQ(go_on(options, world.size(), std::nullopt).updates, 9U);
   RunOptions straight = uneven_run();
   straight.updates = 9;
   if (world.rank() == 0) {
-    EXPECT_EQ(digest_in_directory(), testing::digest_of_run(self, straight));
+    EXPECT_EQ(digest_in_directory(), digest_of_run(self, straight));
   }
 }
 

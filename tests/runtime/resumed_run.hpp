@@ -17,7 +17,7 @@
 #include "tests/runtime/small_runs.hpp"
 #include "tests/runtime/uneven_run.hpp"
 
-namespace rubato::runtime::testing {
+namespace rubato::runtime {
 
 // Calls a function after each update, on rank 0.
 class AfterUpdate final : public RunLog {
@@ -44,7 +44,7 @@ class ResumedRunTest : public UnevenRunTest {
     const auto some = world.split(world.rank() < ranks ? 1 : 0, 0);
     RunEnd end;
     if (world.rank() < ranks) {
-      Trainer trainer(some, options, explain);
+      Trainer trainer(some, options, collectives::plain_failure);
       end = trainer.run(logs);
     }
     world.barrier();
@@ -78,4 +78,4 @@ class ResumedRunTest : public UnevenRunTest {
   }
 };
 
-}  // namespace rubato::runtime::testing
+}  // namespace rubato::runtime

@@ -16,11 +16,9 @@ namespace rubato::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AfterUpdate;
-using testing::explain;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class RunDirectoryTest : public testing::ResumedRunTest {};
+class RunDirectoryTest : public ResumedRunTest {};
 
 TEST_F(RunDirectoryTest, IsTakenAwayAgainIfNoRunBeginsInIt) {
   if (world.rank() != 0) return;
@@ -86,7 +84,7 @@ TEST_F(RunDirectoryTest, ADamagedCheckpointIsSkippedWithAReasonAndCostsNothingBu
   go_on(options, world.size(), 5);
   std::string expected;
   if (world.rank() == 0) {
-    expected = testing::digest_of_run(self, uneven_run());
+    expected = digest_of_run(self, uneven_run());
     std::ofstream(directory / "run" / "checkpoints" / "ckpt-5.h5", std::ios::app) << "x";
     fs::remove(directory / "run" / "checkpoints" / "ckpt-4.h5.sha256");
   }
@@ -121,7 +119,7 @@ TEST_F(RunDirectoryTest, OtherDataAndTracesAreRefusedOtherPathsAreNot) {
   go_on(uneven_run(), world.size(), 2);
   RunOptions other_data = uneven_run();
   other_data.data.spec += ",seed=2";
-  EXPECT_THAT(refusal(other_data, 3), HasSubstr("the training data differs"));
+  EXPECT_THAT(refusal(other_data, 3), HasSubstr("the training set differs"));
   RunOptions other_trace = uneven_run();
   other_trace.trace_file.clear();
   other_trace.updates = 12;
@@ -140,10 +138,10 @@ TEST_F(RunDirectoryTest, ASecondRunInTheSameDirectoryIsRefused) {
   RunOptions options = uneven_run();
   options.output = directory / "run";
   options.output_mode = OutputMode::resume;
-  const Trainer first(world, options, explain);
+  const Trainer first(world, options, collectives::plain_failure);
   world.barrier();
   try {
-    const Trainer second(world, options, explain);
+    const Trainer second(world, options, collectives::plain_failure);
     ADD_FAILURE() << "expected a refusal";
   } catch (const collectives::AgreedFailure& failure) {
     EXPECT_THAT(failure.what(),

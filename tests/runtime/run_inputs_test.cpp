@@ -14,7 +14,7 @@ namespace rubato::runtime {
 namespace {
 
 TEST(RunInputs, GoTogether) {
-  const RunInputs inputs = open_inputs(testing::small_run());
+  const RunInputs inputs = open_inputs(small_run());
   EXPECT_EQ(inputs.source.train->size(), 300U);
   EXPECT_EQ(inputs.plan.total_updates(), 7U);
   EXPECT_EQ(inputs.model->layout().parameter_count(), 36 * 16 + 16 + 16 * 4 + 4);
@@ -22,7 +22,7 @@ TEST(RunInputs, GoTogether) {
 }
 
 TEST(RunInputs, AugmentImagesOnly) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   EXPECT_FALSE(open_inputs(options).augmentation);
   options.augmentation = data::Augmentation::crop_flip;
   EXPECT_TRUE(open_inputs(options).augmentation);
@@ -31,14 +31,14 @@ TEST(RunInputs, AugmentImagesOnly) {
 }
 
 TEST(RunInputs, TakeTheReferenceBatchThatIsGiven) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.reference_batch = 12.5;
   EXPECT_EQ(open_inputs(options).optimizer->reference_batch(), 12.5);
 }
 
 // Three ranks round the first batch up; rate and efficiency refer to what was asked for.
 TEST(RunInputs, OfAnAdaptiveRunBeginWithTheBatchForItsRanks) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.adaptive = {.limits = {.initial_batch = 32, .max_batch_size = 1000}};
   const RunInputs inputs = open_inputs(options, 3);
   EXPECT_EQ(inputs.plan.trace().row(0), (data::TraceRow{0, 33, 11, 0}));
@@ -52,7 +52,7 @@ TEST(RunInputs, OfAnAdaptiveRunBeginWithTheBatchForItsRanks) {
 
 // Without a maximum, an upper bound for each rank is the most; unless the data set has less.
 TEST(RunInputs, LimitAnAdaptiveRunToItsDataSetOnlyWhereItCouldAskForMore) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.adaptive = {.limits = {.initial_batch = 32, .local_bounds = optim::LocalBounds{4, 100}}};
   EXPECT_FALSE(open_inputs(options, 2).limits->max_batch_size);
   EXPECT_FALSE(open_inputs(options, 3).limits->max_batch_size);
@@ -62,7 +62,7 @@ TEST(RunInputs, LimitAnAdaptiveRunToItsDataSetOnlyWhereItCouldAskForMore) {
 }
 
 TEST(RunInputs, SayWhoseTheMaximumIsThatCannotBeMet) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   const auto refusal = [&]() -> std::string {
     try {
       open_inputs(options, 3);
@@ -87,7 +87,7 @@ TEST(RunInputs, SayWhoseTheMaximumIsThatCannotBeMet) {
 }
 
 TEST(RunInputs, TellTheOptimizerWhatToMeasure) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.rule = "legw";
   options.legw_warmup = 2;  // epochs of 296 samples, the last whole minibatch's end
   options.clip_norm = 3;
@@ -99,11 +99,11 @@ TEST(RunInputs, TellTheOptimizerWhatToMeasure) {
   EXPECT_EQ(elastic.clip_norm, 3);
   EXPECT_EQ(elastic.tensors.size(), 4U);  // two layers, weight and bias
   EXPECT_EQ(elastic.single_minibatch, optim::SingleMinibatch::difference);
-  EXPECT_TRUE(open_inputs(testing::small_run()).optimizer->options().tensors.empty());
+  EXPECT_TRUE(open_inputs(small_run()).optimizer->options().tensors.empty());
 }
 
 TEST(RunInputs, RefuseARuleThatTheOptimizerDoesNotGoWith) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.optimizer.name = "adadelta";
   EXPECT_THROW(open_inputs(options), std::invalid_argument);
   options.rule = "constant";
@@ -111,7 +111,7 @@ TEST(RunInputs, RefuseARuleThatTheOptimizerDoesNotGoWith) {
 }
 
 TEST(RunInputs, RefuseEvaluationsWithoutATestSet) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.evaluate_every = 100;
   EXPECT_NO_THROW(open_inputs(options));
   const TemporaryDirectory directory;
@@ -127,7 +127,7 @@ TEST(RunInputs, RefuseEvaluationsWithoutATestSet) {
 }
 
 TEST(RunInputs, RefuseABatchThatDoesNotServeAsAnOptionAndATraceAsAFile) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.batch_size = 400;  // more than an epoch
   EXPECT_THROW(open_inputs(options), std::invalid_argument);
   const TemporaryDirectory directory;
@@ -138,7 +138,7 @@ TEST(RunInputs, RefuseABatchThatDoesNotServeAsAnOptionAndATraceAsAFile) {
 }
 
 TEST(RunInputs, RefuseARunWithoutAnEndUnlessItsProgressEndsIt) {
-  RunOptions options = testing::small_run();
+  RunOptions options = small_run();
   options.epochs.reset();
   EXPECT_THROW(open_inputs(options), std::invalid_argument);
   options.until_progress = 3;

@@ -19,10 +19,9 @@ namespace rubato::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AfterUpdate;
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class RunOutputTest : public testing::ResumedRunTest {
+class RunOutputTest : public ResumedRunTest {
  protected:
   std::vector<std::uint64_t> stored() const {
     std::vector<std::uint64_t> updates;
@@ -113,7 +112,7 @@ TEST_F(RunOutputTest, DecisionsThatTheDiskRefusesAreAWarningUntilTheEnd) {
   RunOutput::Record record;
   record.decisions = decisions + "\n";
   RunOutput output(options, &run, {&log}, RunFacts(), record, data::BatchTrace::constant(8));
-  const testing::SmallDisk full(decisions.size() + 10);
+  const SmallDisk full(decisions.size() + 10);
   output.decision({{}, false, 0});
   EXPECT_TRUE(log.warnings.empty());
   output.decision({{}, true, 0});
@@ -130,7 +129,7 @@ TEST_F(RunOutputTest, TensorboardsRecordsThatTheDiskRefusesAreAWarningUntilTheEn
   AfterUpdate log([](std::uint64_t) {});
   RunOutput output(options, &run, {&log}, RunFacts(), {}, data::BatchTrace::constant(8));
   {
-    const testing::SmallDisk full(90);  // holds what the events begin with
+    const SmallDisk full(90);  // holds what the events begin with
     for (int update = 0; update < 3; ++update) output.update({});
     ASSERT_EQ(log.warnings.size(), 2U);  // of the metrics too; once per outage
     EXPECT_THAT(log.warnings[0], HasSubstr("metrics.jsonl"));

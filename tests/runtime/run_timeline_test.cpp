@@ -11,17 +11,17 @@
 #include <string>
 #include <vector>
 
+#include "collectives/session.hpp"
 #include "runtime/errors.hpp"
-#include "tests/runtime/small_runs.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 using Json = nlohmann::json;
 
-class RunTimelineTest : public ::testing::Test {
+class RunTimelineTest : public testing::Test {
  protected:
   RunTimelineTest() {
     if (world.rank() == 0) directory_ = std::make_unique<TemporaryDirectory>();
@@ -46,7 +46,7 @@ class RunTimelineTest : public ::testing::Test {
       report.batch_size = 10 * update;
       if (world.rank() == 0) timeline.update(report);
     }
-    timeline.write(testing::explain);
+    timeline.write(collectives::plain_failure);
   }
 
   Json read() const { return Json::parse(std::ifstream(file)); }
@@ -74,7 +74,7 @@ class RunTimelineTest : public ::testing::Test {
 };
 
 TEST_F(RunTimelineTest, HasARowForEveryRankInItsHost) {
-  RunTimeline timeline(topology, heartbeat, file, testing::explain);
+  RunTimeline timeline(topology, heartbeat, file, collectives::plain_failure);
   run(timeline, 3);
   if (world.rank() != 0) return;
   const auto rows = updates_of_ranks();
@@ -118,7 +118,7 @@ TEST(AlignedSpans, AreByTheClockOfRank0AndFollowEachOther) {
 }
 
 TEST_F(RunTimelineTest, OfALongRunTheLastUpdatesThatAllRanksKept) {
-  RunTimeline timeline(topology, heartbeat, file, testing::explain, 40);
+  RunTimeline timeline(topology, heartbeat, file, collectives::plain_failure, 40);
   run(timeline, 30);
   if (world.rank() != 0) return;
   const auto rows = updates_of_ranks();
@@ -136,7 +136,7 @@ TEST_F(RunTimelineTest, OfALongRunTheLastUpdatesThatAllRanksKept) {
 }
 
 TEST_F(RunTimelineTest, CheckpointsLieWhereTheyWereWritten) {
-  RunTimeline timeline(topology, heartbeat, file, testing::explain);
+  RunTimeline timeline(topology, heartbeat, file, collectives::plain_failure);
   timeline.checkpoint({.update = 2,
                        .encode_seconds = 0.5,
                        .write_seconds = 1.5,
@@ -157,7 +157,7 @@ TEST_F(RunTimelineTest, CheckpointsLieWhereTheyWereWritten) {
 TEST_F(RunTimelineTest, AFileThatCannotBeWrittenIsRefusedOnAllRanks) {
   const auto refusal = [&](const std::string& name) {
     try {
-      const RunTimeline timeline(topology, heartbeat, name, testing::explain);
+      const RunTimeline timeline(topology, heartbeat, name, collectives::plain_failure);
     } catch (const collectives::AgreedFailure& failure) {
       return std::string(failure.what());
     }

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-namespace rubato::runtime::testing {
+namespace rubato::runtime {
 
 // While it lives, no file may grow beyond this.
 class SmallDisk {
@@ -28,4 +28,4 @@ class SmallDisk {
   void (*former_handler_)(int);
 };
 
-}  // namespace rubato::runtime::testing
+}  // namespace rubato::runtime

@@ -18,15 +18,15 @@
 #include "tests/runtime/counted_samples.hpp"
 #include "tests/temporary_directory.hpp"
 
-namespace rubato::runtime::testing {
+namespace rubato::runtime {
 
-class JobTest : public ::testing::Test {
+class SmallJobTest : public testing::Test {
  protected:
-  JobTest() {
+  SmallJobTest() {
     if (world.rank() == 0) own_.emplace();
     directory = world.broadcast(own_ ? own_->path().string() : std::string(), 0);
   }
-  ~JobTest() override { world.barrier(); }
+  ~SmallJobTest() override { world.barrier(); }
 
   JobOptions in_directory() const {
     JobOptions options;
@@ -99,4 +99,4 @@ struct SmallJob {
   AdaptiveDataLoader test;
 };
 
-}  // namespace rubato::runtime::testing
+}  // namespace rubato::runtime

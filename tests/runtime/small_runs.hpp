@@ -1,18 +1,14 @@
 // Runs that take milliseconds, for tests of whole runs.
 #pragma once
 
-#include <exception>
 #include <string>
 #include <vector>
 
 #include "collectives/communicator.hpp"
+#include "collectives/session.hpp"
 #include "runtime/trainer.hpp"
 
-namespace rubato::runtime::testing {
-
-inline collectives::Failure explain(std::exception_ptr exception) {
-  return collectives::plain_failure(exception);
-}
+namespace rubato::runtime {
 
 // 300 synthetic samples of 6 x 6; minibatch 8, constant batch 40, one epoch.
 inline RunOptions small_run() {
@@ -29,7 +25,7 @@ inline RunOptions small_run() {
 
 inline std::string digest_of_run(const collectives::Communicator& communicator,
                                  const RunOptions& options) {
-  Trainer trainer(communicator, options, explain);
+  Trainer trainer(communicator, options, collectives::plain_failure);
   trainer.run({});
   return state_digest(trainer.state());
 }
@@ -48,4 +44,4 @@ class Recorder final : public RunLog {
   std::vector<RunEnd> ends;
 };
 
-}  // namespace rubato::runtime::testing
+}  // namespace rubato::runtime

@@ -15,8 +15,8 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::HasSubstr;
 
 RunStatus example() {
   RunStatus status;
@@ -36,7 +36,7 @@ RunStatus example() {
   return status;
 }
 
-class StateFileTest : public ::testing::Test {
+class StateFileTest : public testing::Test {
  protected:
   nlohmann::json written() const {
     std::ifstream stream(file);

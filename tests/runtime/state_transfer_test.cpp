@@ -19,9 +19,9 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::HasSubstr;
+using testing::HasSubstr;
 
-class StateTransferTest : public testing::UnevenRunTest {
+class StateTransferTest : public UnevenRunTest {
  protected:
   // The parts of a run, made by hand.
   struct Parts {

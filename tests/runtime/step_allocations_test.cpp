@@ -17,8 +17,6 @@
 namespace rubato::runtime {
 namespace {
 
-using rubato::testing::allocations_of_this_thread;
-
 // One weight, whose gradient is the number of samples.
 class CountingModel final : public nn::Model {
  public:
@@ -50,8 +48,7 @@ double allocations_an_update(std::size_t minibatches) {
       {.samples = 1000, .minibatch = 1, .epoch_end = data::EpochEnd::carry, .updates = 100});
   auto sgd = optim::make_optimizer<float>({.name = "sgd"});
   Replica replica(topology, std::make_unique<CountingModel>(), sgd->state_names(), 1);
-  data::Prefetcher loader(std::make_shared<testing::CountedSamples>(1000), data::OrderKind::torch,
-                          1, 1);
+  data::Prefetcher loader(std::make_shared<CountedSamples>(1000), data::OrderKind::torch, 1, 1);
   optim::LinearRuleOptimizer optimizer(std::move(sgd),
                                        optim::LearningRateSchedule(optim::ScheduleOptions{}),
                                        {.reference_batch = 10});
@@ -80,8 +77,7 @@ TEST(StepAllocations, AreAFewListsAnUpdate) {
 // However fast it is emptied: here always before the next request.
 TEST(StepAllocations, OfTheLoadersQueueAreFewerThanItsMinibatches) {
   constexpr std::size_t requests = 64;
-  data::Prefetcher loader(std::make_shared<testing::CountedSamples>(1000), data::OrderKind::torch,
-                          1, 1);
+  data::Prefetcher loader(std::make_shared<CountedSamples>(1000), data::OrderKind::torch, 1, 1);
   const std::size_t before = allocations_of_this_thread();
   for (std::size_t i = 0; i < requests; ++i) {
     const data::Minibatch minibatch{.index = i, .begin = i, .size = 1};

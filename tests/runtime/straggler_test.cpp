@@ -10,7 +10,7 @@ namespace rubato::runtime {
 namespace {
 
 // Ranks that compute two minibatches an update, each in its own time.
-class StragglerTest : public ::testing::Test {
+class StragglerTest : public testing::Test {
  protected:
   // What is found after so many updates in which rank i takes seconds[i] for a minibatch.
   std::optional<Straggler> after(std::uint64_t updates, const std::vector<double>& seconds,

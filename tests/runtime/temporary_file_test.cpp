@@ -18,15 +18,15 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
-std::span<const std::byte> bytes_of(const std::string& text) {
+std::span<const std::byte> as_bytes_of(const std::string& text) {
   return std::as_bytes(std::span<const char>(text));
 }
 
-class TemporaryFileTest : public ::testing::Test {
+class TemporaryFileTest : public testing::Test {
  protected:
   std::vector<std::string> names() const {
     std::vector<std::string> found;
@@ -42,8 +42,8 @@ class TemporaryFileTest : public ::testing::Test {
 
 TEST_F(TemporaryFileTest, TakesItsNameWhenPlaced) {
   TemporaryFile temporary(directory, "final", 11);
-  temporary.write(bytes_of("one"));
-  temporary.write(bytes_of(" and two"));
+  temporary.write(as_bytes_of("one"));
+  temporary.write(as_bytes_of(" and two"));
   temporary.flush();
   ASSERT_EQ(names().size(), 1U);
   EXPECT_TRUE(is_temporary_name(names()[0])) << names()[0];
@@ -59,7 +59,7 @@ TEST_F(TemporaryFileTest, TakesItsNameWhenPlaced) {
 TEST_F(TemporaryFileTest, LeavesNothingOtherwise) {
   {
     TemporaryFile temporary(directory, "final", 3);
-    temporary.write(bytes_of("one"));
+    temporary.write(as_bytes_of("one"));
     temporary.flush();
   }
   EXPECT_THAT(names(), ElementsAre());
@@ -98,6 +98,12 @@ TEST_F(TemporaryFileTest, AMissingDirectoryIsNamed) {
     EXPECT_EQ(std::string(error.what()), "cannot open directory " + scratch.path().string() +
                                              "/none: No such file or directory");
   }
+}
+
+TEST(DirectoryOf, AFileAndANameAlone) {
+  EXPECT_EQ(directory_of("a/b/c.h5"), "a/b");
+  EXPECT_EQ(directory_of("/c.h5"), "/");
+  EXPECT_EQ(directory_of("c.h5"), ".");
 }
 
 TEST_F(TemporaryFileTest, RemovingTwiceIsNoError) {

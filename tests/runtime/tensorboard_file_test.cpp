@@ -22,10 +22,9 @@
 namespace rubato::runtime {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::SmallDisk;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 std::uint64_t now() {
   const auto time = std::chrono::system_clock::now().time_since_epoch();
@@ -48,7 +47,7 @@ std::vector<std::string> records_in(const std::filesystem::path& file) {
   return records;
 }
 
-class TensorboardFileTest : public ::testing::Test {
+class TensorboardFileTest : public testing::Test {
  protected:
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> found;

@@ -57,7 +57,7 @@ class SumModel final : public nn::Model {
   float w_ = 0;
 };
 
-class TrainStepTest : public ::testing::Test {
+class TrainStepTest : public testing::Test {
  protected:
   static constexpr std::uint64_t minibatch = 4;
   static constexpr double rate = 0.001;
@@ -68,7 +68,7 @@ class TrainStepTest : public ::testing::Test {
         std::move(trace), data::PlanOptions{.samples = 100, .minibatch = minibatch});
     auto sgd = optim::make_optimizer<float>({.name = "sgd"});
     replica = std::make_unique<Replica>(topology, std::move(model), sgd->state_names(), 1);
-    loader = std::make_unique<data::Prefetcher>(std::make_shared<testing::CountedSamples>(100),
+    loader = std::make_unique<data::Prefetcher>(std::make_shared<CountedSamples>(100),
                                                 data::OrderKind::torch, 1, minibatch);
     optim::ScheduleOptions schedule;
     schedule.base_rate = rate;
@@ -136,7 +136,7 @@ TEST_F(TrainStepTest, ANonFiniteGradientLeavesTheWeightsAndNamesTheUpdate) {
     step->run(*update, nullptr);
     ADD_FAILURE();
   } catch (const RunError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("update 1: the gradient of w is not finite"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("update 1: the gradient of w is not finite"));
   }
   EXPECT_EQ(replica->shared().parameters[0], 1.0F);
   EXPECT_EQ(optimizer->progress(), 0.0);
@@ -155,7 +155,7 @@ TEST_F(TrainStepTest, ANonFiniteUpdateIsLeftOutOnRequestAndTheNextOneIsAsIfItHad
   const auto first = plan->next({});
   const auto second = plan->next(first->end);
   const StepReport skipped = step->run(*first, &*second, 5);
-  EXPECT_THAT(skipped.skipped, ::testing::HasSubstr("the gradient of w is not finite"));
+  EXPECT_THAT(skipped.skipped, testing::HasSubstr("the gradient of w is not finite"));
   EXPECT_EQ(skipped.update, 1U);
   EXPECT_EQ(skipped.request, 5U);
   EXPECT_EQ(replica->shared().parameters[0], 1.0F);

@@ -17,12 +17,9 @@
 namespace rubato::runtime {
 namespace {
 
-using testing::explain;
-using ::testing::HasSubstr;
-using testing::Recorder;
-using testing::small_run;
+using testing::HasSubstr;
 
-class TrainerTest : public ::testing::Test {
+class TrainerTest : public testing::Test {
  protected:
   TrainerTest() {
     if (world.rank() == 0) directory = std::make_unique<TemporaryDirectory>();
@@ -33,7 +30,7 @@ class TrainerTest : public ::testing::Test {
   // What refuses the run on every rank alike; empty if nothing does.
   std::string refusal(const RunOptions& options) {
     try {
-      Trainer trainer(world, options, explain);
+      Trainer trainer(world, options, collectives::plain_failure);
       trainer.run({});
     } catch (const collectives::AgreedFailure& failure) {
       return failure.what();
@@ -53,7 +50,7 @@ TEST_F(TrainerTest, ReportsEveryUpdateAndAnEvaluationPerEpoch) {
   options.reference_batch = 20;
   options.shadow_rules = {"root"};
   Recorder recorder;
-  Trainer trainer(world, options, explain);
+  Trainer trainer(world, options, collectives::plain_failure);
   const RunEnd end = trainer.run({&recorder});
   EXPECT_EQ(end.updates, 14U);  // 296 of 300 samples make whole minibatches: 7 updates of 40
   EXPECT_EQ(end.reason, "done");
@@ -89,7 +86,7 @@ TEST_F(TrainerTest, EvaluatesWithinEpochsToo) {
   RunOptions options = small_run();
   options.evaluate_every = 100;  // samples; the updates have 40, an epoch 7 of them
   Recorder recorder;
-  Trainer(world, options, explain).run({&recorder});
+  Trainer(world, options, collectives::plain_failure).run({&recorder});
   if (world.rank() != 0) return;
   std::vector<std::uint64_t> updates;
   for (const EvaluationReport& report : recorder.evaluations) updates.push_back(report.update);
@@ -100,7 +97,7 @@ TEST_F(TrainerTest, LeavesCheckpointsConfigurationAndMetrics) {
   RunOptions options = small_run();
   options.output = path / "run";
   options.configuration = "data = synthetic\n";
-  Trainer trainer(world, options, explain);
+  Trainer trainer(world, options, collectives::plain_failure);
   trainer.run({});
   if (world.rank() != 0) return;
   const TrainingState first = read_checkpoint(checkpoint_path(*options.output, 0)).state;
@@ -151,7 +148,7 @@ TEST_F(TrainerTest, StopsWhenTheProgressIsReached) {
   options.epochs.reset();
   options.reference_batch = 40;  // gain 1: progress counts updates
   options.until_progress = 9.5;
-  Trainer trainer(world, options, explain);
+  Trainer trainer(world, options, collectives::plain_failure);
   const RunEnd end = trainer.run({});
   EXPECT_EQ(end.updates, 10U);
   EXPECT_EQ(end.reason, "progress reached");
@@ -178,7 +175,7 @@ TEST_F(TrainerTest, ADivergingRunEndsOnAllRanksNamingTheUpdate) {
   RunOptions options = small_run();
   options.schedule.base_rate = 1e30;
   try {
-    Trainer trainer(world, options, explain);
+    Trainer trainer(world, options, collectives::plain_failure);
     trainer.run({});
     ADD_FAILURE() << "expected the run to diverge";
   } catch (const std::runtime_error& error) {

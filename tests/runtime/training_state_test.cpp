@@ -14,8 +14,6 @@
 namespace rubato::runtime {
 namespace {
 
-using testing::example_state;
-
 TEST(StateDigest, IsTheSameForTheSameStateInAnotherOrder) {
   TrainingState other = example_state();
   std::reverse(other.model.begin(), other.model.end());

@@ -12,10 +12,10 @@
 #include "tests/runtime/small_runs.hpp"
 #include "tests/temporary_directory.hpp"
 
-namespace rubato::runtime::testing {
+namespace rubato::runtime {
 
 // On all ranks, with a directory that they share.
-class UnevenRunTest : public ::testing::Test {
+class UnevenRunTest : public testing::Test {
  protected:
   UnevenRunTest() {
     if (world.rank() == 0) {
@@ -62,4 +62,4 @@ class UnevenRunTest : public ::testing::Test {
   std::unique_ptr<TemporaryDirectory> directory_;  // of rank 0
 };
 
-}  // namespace rubato::runtime::testing
+}  // namespace rubato::runtime

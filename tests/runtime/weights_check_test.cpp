@@ -33,7 +33,7 @@ TEST(WeightsCheck, RefusesInfinitiesOfOneHostOnEveryRankAndNamesTheUpdate) {
     require_finite_weights(replica, topology, 7);
     ADD_FAILURE();
   } catch (const RunError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("update 7: the weights are not finite"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("update 7: the weights are not finite"));
   }
 }
 
@@ -51,7 +51,7 @@ TEST(WeightsCheck, SeesOneBitThatDiffersBetweenHosts) {
     require_same_weights(replica, topology, 7);
     ADD_FAILURE();
   } catch (const RunError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("update 7: the weights' digest differs"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("update 7: the weights' digest differs"));
   }
 }
 
