@@ -55,8 +55,9 @@ std::vector<Option> plan_options() {
        .default_value = "drop",
        .group = group,
        .description = "drop: an update that no longer fits into the epoch waits for the next one;"
-                      " carry: it goes on into it",
-       .choices = {"drop", "carry"}},
+                      " carry: it goes on into it; cut: it ends with its epoch, however few samples"
+                      " are left (PyTorch's drop_last=False)",
+       .choices = {"drop", "carry", "cut"}},
   };
 }
 
