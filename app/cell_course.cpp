@@ -12,6 +12,11 @@
 namespace rubato::app {
 namespace {
 
+// The last update may be the one that breaks the weights: the run is over then, with nothing.
+bool ends_with_nothing(const CellCourse& course) {
+  return !course.evaluations.empty() && !std::isfinite(course.evaluations.back().loss);
+}
+
 // What every sentence of runtime::RunError on divergence says; the same exit code also means that
 // hosts compute differently, or an error of this program's.
 constexpr const char* divergence = "training has diverged";
@@ -51,6 +56,9 @@ CellCourse course_of(const std::filesystem::path& directory) {
   }
   MetricsLines lines(directory / "metrics.jsonl");
   while (lines.next()) take(lines, course);
+  if (course.state == CellState::finished && ends_with_nothing(course)) {
+    course.state = CellState::diverged;
+  }
   return course;
 }
 

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 #include <exception>
-#include <utility>
 
-#include "app/run_from_options.hpp"
 #include "runtime/version.hpp"
 
 namespace rubato::app {
@@ -22,10 +20,9 @@ std::string this_build() {
 
 CellData::~CellData() { ::unsetenv(variable); }
 
-void CellData::provide(const Options& options) {
-  auto asked_for = data_options(options);
-  if (asked_for_ == asked_for) return;
-  asked_for_ = std::move(asked_for);
+void CellData::provide(const data::DataOptions& options) {
+  if (asked_for_ == options) return;
+  asked_for_ = options;
   ::unsetenv(variable);
   image_.reset();
   try {

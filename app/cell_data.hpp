@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "app/options.hpp"
 #include "data/data_image.hpp"
 
 namespace rubato::app {
@@ -17,10 +16,10 @@ class CellData {
   CellData& operator=(const CellData&) = delete;
   ~CellData();
 
-  // For the processes that are started from now on: an image of what `options` (of a training) ask
-  // for. One image at a time, made anew when they ask for other data than the last ones did. Where
-  // the data cannot be loaded there is none: then each cell loads them, and says what is wrong.
-  void provide(const Options& options);
+  // For the processes that are started from now on: an image of the data. One image at a time, made
+  // anew when others are asked for than the last time. Where the data cannot be loaded there is
+  // none: then each cell loads them, and says what is wrong.
+  void provide(const data::DataOptions& options);
 
  private:
   std::optional<data::DataOptions> asked_for_;

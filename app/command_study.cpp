@@ -18,29 +18,30 @@
 #include <utility>
 #include <vector>
 
-#include "app/cell_course.hpp"
 #include "app/cell_data.hpp"
+#include "app/cell_trial.hpp"
 #include "app/commands.hpp"
 #include "app/failure.hpp"
 #include "app/file_text.hpp"
 #include "app/job_options.hpp"
 #include "app/killed_run.hpp"
 #include "app/mpi_job.hpp"
+#include "app/opened_study.hpp"
 #include "app/progress_line.hpp"
 #include "app/redirected_output.hpp"
 #include "app/report_content.hpp"
 #include "app/restart_policy.hpp"
+#include "app/run_from_options.hpp"
 #include "app/run_progress.hpp"
 #include "app/stop_signals.hpp"
-#include "app/study_file.hpp"
 #include "app/study_files.hpp"
-#include "app/study_grid.hpp"
 #include "app/study_listing.hpp"
 #include "app/study_markdown.hpp"
 #include "app/study_options.hpp"
 #include "app/study_progress.hpp"
 #include "app/study_results.hpp"
 #include "app/train_options.hpp"
+#include "data/errors.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/run_lock.hpp"
 #include "runtime/seconds_since.hpp"
@@ -69,75 +70,62 @@ void make_directory(const fs::path& directory) {
 class Study {
  public:
   Study(StudyPlan plan, const OptionTable& train)
-      : plan_(std::move(plan)),
-        train_(train),
-        file_(read_study(plan_.file, train_)),
-        cells_(cells_of(file_, train_)),
-        directory_(file_.directory) {
-    for (const auto& cell : cells_) {
-      require_unchanged(cell);
-      courses_.push_back(course_of(directory_of(cell)));
+      : plan_(std::move(plan)), study_(plan_.file, train) {
+    const bool stays = stays_here(plan_.launcher);
+    CellTrial trial(plan_.ranks, stays ? cores_here() : plan_.ranks);
+    const auto try_cell = [&](runtime::RunOptions run) {
+      if (stays) data_.provide(run.data);
+      run.data_image = provided_data_image();
+      return trial.seconds(run);
+    };
+    try {
+      study_.try_cells(try_cell);
+    } catch (const data::MissingFileError& error) {
+      if (!plan_.is_dry_run) throw;
+      why_not_tried_ = error.what();  // the cells can be listed all the same
     }
   }
 
-  void list() const { print_listing(std::cout, cells_, courses_); }
+  void list() const { print_listing(std::cout, study_.cells(), study_.courses(), why_not_tried_); }
 
   int run(StopSignals& signals) {
-    make_directory(directory_ / "cells");
-    const runtime::RunLock lock(directory_);
+    make_directory(study_.directory() / "cells");
+    const runtime::RunLock lock(study_.directory());
     files_.write_study(file_text(plan_.file));
-    for (std::size_t index = 0; index < cells_.size(); ++index) {
-      if (is_settled(index)) continue;
+    for (std::size_t index = 0; index < study_.cells().size(); ++index) {
+      if (course(index).is_over()) continue;
       if (const int code = run_cell(index, signals); code != exit_done) return code;
       line_.clear();
-      std::cout << finished_text(index, cells_, courses_) << std::endl;
+      std::cout << finished_text(index, study_.cells(), study_.courses()) << std::endl;
       files_.write_results(results());
     }
     files_.write_results(results());
-    tell_results(files_.write_report(report_study(directory_, file_.name, cells_, courses_)));
+    tell_results(files_.write_report(
+        report_study(study_.directory(), study_.name(), study_.cells(), study_.courses())));
     return exit_done;
   }
 
  private:
-  fs::path directory_of(const StudyCell& cell) const { return directory_ / "cells" / cell.name; }
-
-  Options options_of(const StudyCell& cell) const {
-    return train_.parse(words_of(cell, directory_of(cell)));
-  }
-
-  // A cell that has been begun with other options is another study's.
-  void require_unchanged(const StudyCell& cell) const {
-    const auto config = directory_of(cell) / "config.ini";
-    if (!fs::exists(config)) return;
-    try {
-      train_.require_unchanged(options_of(cell), file_text(config));
-    } catch (const UsageError& error) {
-      throw UsageError(directory_of(cell).string() + ": " + error.what() +
-                       " (give the study another out = DIRECTORY)");
-    }
-  }
-
-  // Nothing is to be done: it is over, and what may change in a run (its end, say) has not.
-  bool is_settled(std::size_t index) const {
-    if (!courses_[index].is_over()) return false;
-    const auto config = file_text(directory_of(cells_[index]) / "config.ini");
-    return config == options_of(cells_[index]).as_ini();
-  }
+  const StudyCell& cell(std::size_t index) const { return study_.cells()[index]; }
+  const CellCourse& course(std::size_t index) const { return study_.courses()[index]; }
+  fs::path directory_of(std::size_t index) const { return study_.directory_of(cell(index)); }
 
   // Until it is over. An exit code if the study cannot go on.
   int run_cell(std::size_t index, StopSignals& signals) {
-    const auto directory = directory_of(cells_[index]);
+    const auto directory = directory_of(index);
     RestartPolicy policy(most_failures, backoff_seconds);
     int refusals = 0;
-    if (stays_here(plan_.launcher)) data_.provide(options_of(cells_[index]));
+    if (stays_here(plan_.launcher)) {
+      data_.provide(data_options(study_.options_of(cell(index))));
+    }
     signals.look();  // what came meanwhile
     while (true) {
       wait_until_unused(directory, signals);
       if (signals.wants_stop()) return tell_stop(signals);
       const int code = run_job(index, signals);
-      courses_[index] = course_of(directory);
+      study_.read_course(index);
       const bool has_failed = code == exit_internal || code > 128;
-      if (has_failed && courses_[index].state == CellState::diverged) return exit_done;
+      if (has_failed && course(index).state == CellState::diverged) return exit_done;
       if (code == exit_cannot_create && ++refusals < most_refusals && !signals.wants_stop()) {
         wait(std::chrono::duration<double>(backoff_seconds), signals);
         continue;
@@ -152,10 +140,10 @@ class Study {
   }
 
   int run_job(std::size_t index, StopSignals& signals) {
-    const auto directory = directory_of(cells_[index]);
+    const auto directory = directory_of(index);
     const Training training{.launcher = plan_.launcher, .command = {program_, "train"}};
     std::vector<std::string> words{"--resume"};
-    for (const auto& [name, value] : cells_[index].options) {
+    for (const auto& [name, value] : cell(index).options) {
       words.push_back("--" + name + "=" + value);
     }
     std::optional<MpiJob> job;
@@ -169,7 +157,7 @@ class Study {
   // Shows how far it is, and hands on the wish to stop. Its exit code.
   int watch(MpiJob& job, std::size_t index, StopSignals& signals) {
     const auto begin = Clock::now();
-    RunningCell running{.index = index, .begun_at = last_update(directory_of(cells_[index]))};
+    RunningCell running{.index = index, .begun_at = last_update(directory_of(index))};
     bool was_asked = false;
     while (true) {
       if (const auto end = job.wait_for(signal_interval, signals.descriptor()))
@@ -185,12 +173,12 @@ class Study {
 
   void show(RunningCell& running) {
     if (!is_watched_ || !line_.is_due()) return;
-    const auto directory = directory_of(cells_[running.index]);
+    const auto directory = directory_of(running.index);
     running.update = last_update(directory);
     // What was lost with an earlier start is run again.
     running.begun_at = std::min(running.begun_at, running.update);
     running.total_updates = total_updates(directory);
-    line_.show(progress_text(running, cells_, courses_));
+    line_.show(progress_text(running, study_.cells(), study_.courses()));
   }
 
   // If the study is killed, mpirun gets SIGTERM, and the ranks have a second for a checkpoint. (In
@@ -216,14 +204,16 @@ class Study {
     signals.look();
   }
 
-  StudyResults results() const { return results_of(file_.name, cells_, courses_); }
+  StudyResults results() const {
+    return results_of(study_.name(), study_.cells(), study_.courses());
+  }
 
   void tell_results(const std::string& why_no_report) const {
     std::cout << '\n'
               << results_as_markdown(results()) << '\n'
-              << "results: " << (directory_ / "results.md").string() << ", .csv, .json\n";
+              << "results: " << (study_.directory() / "results.md").string() << ", .csv, .json\n";
     if (why_no_report.empty()) {
-      std::cout << "report: " << (directory_ / "report.html").string() << '\n';
+      std::cout << "report: " << (study_.directory() / "report.html").string() << '\n';
     } else {
       std::cerr << "rubato: warning: no report.html: " << why_no_report << '\n';
     }
@@ -237,8 +227,8 @@ class Study {
 
   int tell_stopped_cell(std::size_t index) {
     line_.clear();
-    const auto directory = directory_of(cells_[index]);
-    std::cerr << "rubato: study: the cell " << cells_[index].name << " was "
+    const auto directory = directory_of(index);
+    std::cerr << "rubato: study: the cell " << cell(index).name << " was "
               << stop_reason(directory).value_or("asked to stop by somebody else")
               << "; the same command goes on\n";
     return exit_stopped;
@@ -246,20 +236,16 @@ class Study {
 
   int tell_failure(std::size_t index, int code, const std::string& reason) {
     line_.clear();
-    std::cerr << "rubato: study: the cell " << cells_[index].name << ": " << reason
-              << "; its last line: " << last_line(directory_of(cells_[index]).string() + ".log")
-              << '\n';
+    std::cerr << "rubato: study: the cell " << cell(index).name << ": " << reason
+              << "; its last line: " << last_line(directory_of(index).string() + ".log") << '\n';
     return code;
   }
 
   StudyPlan plan_;
-  const OptionTable& train_;
-  StudyFile file_;
-  std::vector<StudyCell> cells_;
-  fs::path directory_;
-  const StudyFiles files_{directory_};
-  std::vector<CellCourse> courses_;  // of the cells
+  OpenedStudy study_;
+  const StudyFiles files_{study_.directory()};
   CellData data_;
+  std::string why_not_tried_;
   // Asked for at once: where it is built anew meanwhile, its name is "... (deleted)".
   std::string program_ = fs::read_symlink("/proc/self/exe").string();
   bool is_watched_ = is_watched();

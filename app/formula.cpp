@@ -29,7 +29,7 @@ class Parser {
 
   double parse() {
     const double value = sum();
-    if (!is_at_end()) fail(place_, "found " + found() + ", expected an operator or the end");
+    if (!is_at_end()) fail_expecting("an operator or the end");
     return value;
   }
 
@@ -81,14 +81,14 @@ class Parser {
     }
     if (!is_at_end() && begins_number(text_[place_])) return number();
     if (!is_at_end() && is_letter(text_[place_])) return named(word(), place);
-    fail(place, "found " + found() + ", expected a number, a name or \"(\"");
+    fail_expecting("a number, a name or \"(\"");
   }
 
   double number() {
     double value = 0;
     const char* begin = text_.data() + place_;
     const auto [stop, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error != std::errc{}) fail(place_, "found " + found() + ", expected a number");
+    if (error != std::errc{}) fail_expecting("a number");
     place_ += static_cast<std::size_t>(stop - begin);
     return value;
   }
@@ -106,7 +106,7 @@ class Parser {
     std::vector<std::string> known(functions.begin(), functions.end());
     for (const auto& [other, value] : names_) known.push_back(other);
     const auto close = nearest(name, known);
-    fail(place, "unknown name \"" + name + "\"" +
+    fail(place, "has the unknown name \"" + name + "\"" +
                     (close ? "; did you mean \"" + *close + "\"?"
                            : " (valid: " + joined(known, ", ") + ")"));
   }
@@ -144,11 +144,13 @@ class Parser {
   void require(char wanted) {
     skip_blanks();
     if (take(wanted)) return;
-    fail(place_, "found " + found() + ", expected \"" + wanted + "\"");
+    fail_expecting(std::string("\"") + wanted + "\"");
   }
 
-  std::string found() const {
-    return is_at_end() ? "the end" : data::in_quotes(text_.substr(place_, 1));
+  [[noreturn]] void fail_expecting(const std::string& what) const {
+    const std::string found =
+        is_at_end() ? "ends" : "has " + data::in_quotes(text_.substr(place_, 1));
+    fail(place_, found + " where " + what + " is expected");
   }
 
   [[noreturn]] static void fail(std::size_t place, const std::string& clause) {

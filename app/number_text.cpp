@@ -1,12 +1,14 @@
 // See number_text.hpp.
 #include "app/number_text.hpp"
 
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
 namespace rubato::app {
 
 std::string fixed(double number, int digits) {
+  if (std::isnan(number)) return "nan";  // whose sign means nothing
   std::ostringstream text;
   text << std::fixed << std::setprecision(digits) << number;
   return text.str();

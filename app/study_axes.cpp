@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/option_value.hpp"
 #include "data/errors.hpp"
+#include "data/in_quotes.hpp"
 
 namespace rubato::app {
 namespace {
@@ -26,14 +28,29 @@ std::string label_of(const StudyEntry& value) {
   return safe(is_file ? std::filesystem::path(value.value).stem().string() : value.value);
 }
 
-void require_values(const StudyAxis& axis, const StudyEntry& list, const std::string& path) {
-  if (!axis.values.empty()) return;
-  throw data::ContentError(place_in(path, list.line) + list.key + ": the list of values is empty");
+// Two commas, or one at the beginning: a value was forgotten, or is yet to be written.
+void require_no_gap(const StudyEntry& list, const std::string& path) {
+  bool has_value = false;
+  for (const char c : list.value) {
+    if (c == ' ' || c == '\t') continue;
+    if (c == ',' && !has_value) {
+      throw data::ContentError(place_in(path, list.line) + list.key + " = " +
+                               data::in_quotes(list.value) + ": a comma without a value before it");
+    }
+    has_value = c != ',';
+  }
+}
+
+// As numbers, where both are: 64 and 064 are one.
+bool are_same(const AxisValue& one, const AxisValue& other) {
+  const auto a = parse_whole<double>(one.label);
+  const auto b = parse_whole<double>(other.label);
+  return a && b ? *a == *b : one.label == other.label;
 }
 
 void require_different(const StudyAxis& axis, const std::string& path) {
   for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
-    const auto is_same = [&](const AxisValue& other) { return other.label == value->label; };
+    const auto is_same = [&](const AxisValue& other) { return are_same(other, *value); };
     if (std::find_if(axis.values.begin(), value, is_same) == value) continue;
     const std::size_t line = value->entries.empty() ? std::size_t{1} : value->entries[0].line;
     throw data::ContentError(place_in(path, line) + axis.name + ": " + value->label +
@@ -41,8 +58,9 @@ void require_different(const StudyAxis& axis, const std::string& path) {
   }
 }
 
-StudyAxis axis_of(const StudyEntry& list, const OptionTable& train) {
+StudyAxis axis_of(const StudyEntry& list, const OptionTable& train, const std::string& path) {
   StudyAxis axis{.name = list.key == "batch-size" ? "batch" : list.key, .values = {}};
+  require_no_gap(list, path);
   for (auto& value : values_of(list, train.find(list.key)->kind)) {
     axis.values.push_back({.label = label_of(value), .entries = {value}});
   }
@@ -55,8 +73,7 @@ std::vector<StudyAxis> axes_of(const StudyFile& study, const OptionTable& train)
   std::vector<StudyAxis> axes;
   StudyAxis seeds;
   for (const auto& list : study.grid.entries) {
-    auto axis = axis_of(list, train);
-    require_values(axis, list, study.path);
+    auto axis = axis_of(list, train, study.path);
     axis.name == "seed" ? std::swap(seeds, axis) : axes.push_back(std::move(axis));
   }
   StudyAxis variants{.name = "variant", .values = {}};
@@ -71,7 +88,8 @@ std::vector<StudyAxis> axes_of(const StudyFile& study, const OptionTable& train)
 }
 
 std::vector<StudyEntry> values_of(const StudyEntry& list, OptionKind kind) {
-  const std::string separators = kind == OptionKind::text ? " \t" : " \t,";
+  const bool may_have_commas = kind == OptionKind::text && list.key != "trace";
+  const std::string separators = may_have_commas ? " \t" : " \t,";
   std::vector<StudyEntry> values;
   const std::string& text = list.value;
   for (std::size_t begin = text.find_first_not_of(separators); begin < text.size();) {

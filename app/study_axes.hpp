@@ -22,11 +22,12 @@ struct StudyAxis {
 };
 
 // In the file's order, the variants after the lists, the seeds last. Throws data::ContentError with
-// the line for a value that stands twice in a list.
+// the line for a value that stands twice in a list, and for commas with none between them.
 std::vector<StudyAxis> axes_of(const StudyFile& study, const OptionTable& train);
 
 // The values of a list, each with its line and column: "64, 128 256". Commas separate too, except
-// in options that are text (mlp:512,512): there only one at the end of a word does.
+// in options that are text (mlp:512,512), but for a trace: there only one at the end of a word
+// does.
 std::vector<StudyEntry> values_of(const StudyEntry& list, OptionKind kind);
 
 }  // namespace rubato::app

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 
 #include "app/formula.hpp"
 #include "app/option_value.hpp"
@@ -21,6 +22,7 @@
 namespace rubato::app {
 namespace {
 
+constexpr std::size_t longest_name = 255 - 4;       // a file system's, but for ".log"
 constexpr double largest_whole = 9007199254740992;  // 2^53: beyond, doubles skip numbers
 
 bool is_whole(double value) {
@@ -53,6 +55,18 @@ std::size_t place_of_word(const std::string& text, const std::string& key) {
   return std::string::npos;
 }
 
+// That it names: of csv:FILE what follows the colon.
+std::string file_of(const StudyEntry& entry) {
+  const bool names_one = entry.key == "data" || entry.key == "test-data" || entry.key == "trace";
+  return names_one ? entry.value.substr(entry.value.rfind(':') + 1) : "";
+}
+
+const std::string& value_in(const std::vector<CellOption>& options, const std::string& name) {
+  static const std::string none;
+  const auto found = std::ranges::find(options, name, &CellOption::name);
+  return found == options.end() ? none : found->value;
+}
+
 std::string batch_label(const StudyCell& cell) {
   const std::string& trace = cell.option("trace");
   return trace.empty() ? cell.option("batch-size") : std::filesystem::path(trace).stem().string();
@@ -75,10 +89,12 @@ void append_to_group(std::string& list, const CellCoordinate& coordinate) {
 }  // namespace
 
 const std::string& StudyCell::option(const std::string& option_name) const {
-  static const std::string none;
-  const auto found = std::find_if(options.begin(), options.end(),
-                                  [&](const CellOption& one) { return one.name == option_name; });
-  return found == options.end() ? none : found->value;
+  return value_in(options, option_name);
+}
+
+const std::string& StudyCell::value(const std::string& option_name) const {
+  const std::string& given = option(option_name);
+  return given.empty() ? value_in(defaults, option_name) : given;
 }
 
 std::vector<std::string> words_of(const StudyCell& cell, const std::filesystem::path& out) {
@@ -89,17 +105,22 @@ std::vector<std::string> words_of(const StudyCell& cell, const std::filesystem::
 }
 
 CellMaker::CellMaker(const StudyFile& study, const OptionTable& train,
-                     const std::vector<StudyAxis>& axes)
-    : study_(study), train_(train), axes_(axes), base_batch_(base_batch()) {}
+                     const std::vector<StudyAxis>& axes, TryCell try_cell)
+    : study_(study),
+      train_(train),
+      axes_(axes),
+      try_cell_(std::move(try_cell)),
+      base_batch_(base_batch()) {}
 
 StudyCell CellMaker::cell(const std::vector<const AxisValue*>& chosen) {
   StudyCell cell;
   take_coordinates(chosen, cell);
   cell_name_ = cell.name;
   gather(chosen);
+  require_name(cell.name);
   take_options(cell);
-  require_run(cell);
   cell.batch = batch_label(cell);
+  require_run(cell);
   return cell;
 }
 
@@ -110,14 +131,17 @@ double CellMaker::positive(const StudyEntry& entry) const {
                            ": expected a whole number from 1");
 }
 
+// The smallest that a list or a variant says; a formula there is of no use for it.
 std::optional<double> CellMaker::base_batch() const {
   if (study_.base_batch) return positive(*study_.base_batch);
   std::optional<double> smallest;
   for (const auto& axis : axes_) {
-    if (axis.name != "batch") continue;
     for (const auto& value : axis.values) {
-      const double batch = positive(value.entries.at(0));
-      smallest = std::min(smallest.value_or(batch), batch);
+      for (const auto& entry : value.entries) {
+        if (entry.key != "batch-size" || !parse_whole<double>(entry.value)) continue;
+        const double batch = positive(entry);
+        smallest = std::min(smallest.value_or(batch), batch);
+      }
     }
   }
   return smallest;
@@ -176,16 +200,39 @@ void CellMaker::take_options(StudyCell& cell) const {
   }
 }
 
-// What `rubato train` would say of the cell's options before it opens the data.
-void CellMaker::require_run(const StudyCell& cell) const {
+void CellMaker::require_name(const std::string& name) const {
+  if (name.size() <= longest_name) return;
+  throw data::ContentError(place_in(study_.path, std::max<std::size_t>(study_.grid.line, 1)) +
+                           "the cell's name " + name.substr(0, 40) + "... has " +
+                           std::to_string(name.size()) + " letters, expected at most " +
+                           std::to_string(longest_name) +
+                           "; give variants and files shorter names");
+}
+
+// What `rubato train` would say of the cell's options before it opens the data, and what
+// the trial says.
+void CellMaker::require_run(StudyCell& cell) const {
+  const auto placed = [&](const std::string& complaint) {
+    return place_in(study_.path, line_of(complaint)) + complaint + " (in the cell " + cell.name +
+           ")";
+  };
   try {
-    const auto run = run_from(train_.parse(words_of(cell, "out")));
+    const Options parsed = train_.parse(words_of(cell, "out"));
+    for (const auto& one : train_.options()) {
+      if (parsed.is_given(one.name) || !parsed.has_value(one.name)) continue;
+      cell.defaults.push_back({one.name, one.default_value});
+    }
+    const auto run = run_from(parsed);
     optim::require_rule_fits(run.rule, run.optimizer.name);
     optim::make_optimizer<float>(run.optimizer);
     const optim::LearningRateSchedule is_valid(run.schedule);
+    if (try_cell_) cell.trial_seconds = try_cell_(run);
+  } catch (const data::MissingFileError& error) {
+    throw data::MissingFileError(placed(error.what()));
+  } catch (const data::ContentError& error) {  // of a file of its own, with a line there
+    throw data::ContentError(error.what() + (" (in the cell " + cell.name + ")"));
   } catch (const std::invalid_argument& error) {
-    throw data::ContentError(place_in(study_.path, line_of(error.what())) + error.what() +
-                             " (in the cell " + cell.name + ")");
+    throw data::ContentError(placed(error.what()));
   }
 }
 
@@ -221,19 +268,24 @@ std::string CellMaker::value_of(const StudyEntry& entry, const Option& option,
     }
     return text_of(value);
   } catch (const FormulaError& error) {
+    const std::string clause = error.what();
+    const bool lacks_k = clause.find("unknown name \"k\"") != std::string::npos;
     throw data::ContentError(place_in(study_.path, entry.line) + "column " +
                              std::to_string(entry.column + error.column()) + ": " + entry.key +
-                             " = " + data::in_quotes(entry.value) + " " + error.what() +
+                             " = " + data::in_quotes(entry.value) + " " + clause +
+                             (lacks_k ? "; it has one where there is a batch-size" : "") +
                              " (in the cell " + cell_name_ + ")");
   }
 }
 
-// Of the option that a complaint names first; of the grid if it names none of the file's.
+// Of the option that a complaint names first, or whose file; of the grid if of none of the file's.
 std::size_t CellMaker::line_of(const std::string& complaint) const {
   std::size_t line = study_.grid.line;
   std::size_t first = std::string::npos;
   for (const auto& entry : entries_) {
-    const auto place = place_of_word(complaint, entry.key);
+    const std::string file = file_of(entry);
+    const auto place = std::min(place_of_word(complaint, entry.key),
+                                file.empty() ? std::string::npos : complaint.find(file));
     if (place >= first || entry.line == 0) continue;
     first = place;
     line = entry.line;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "app/options.hpp"
 #include "app/study_axes.hpp"
 #include "app/study_file.hpp"
+#include "runtime/run_options.hpp"
 
 namespace rubato::app {
 
@@ -33,11 +35,20 @@ struct StudyCell {
   std::string name{};                         // "batch=64,optimizer=lars,seed=1"
   std::string batch{};                        // the batch size, or the trace's name
   std::string group{};                        // without batch, trace and seed (study_cell.cpp)
-  std::vector<CellOption> options{};          // in the order of train_table()
+  std::vector<CellOption> options{};          // that the file gives, in the order of train_table()
+  std::vector<CellOption> defaults{};         // that rubato train adds
+  std::optional<double> trial_seconds{};      // that it will take, as far as a trial can tell
 
-  // Its value; empty where the cell has none.
+  // Its value in the file; empty where it gives none.
   const std::string& option(const std::string& option_name) const;
+  // Its value, whoever gives it; empty where it has none.
+  const std::string& value(const std::string& option_name) const;
 };
+
+// Tries the training that a cell's options describe, and says about how many seconds it will take.
+// May throw std::invalid_argument (a complaint that names options), data::ContentError or
+// data::MissingFileError.
+using TryCell = std::function<std::optional<double>(const runtime::RunOptions&)>;
 
 // The options as words of a command line, with --out.
 std::vector<std::string> words_of(const StudyCell& cell, const std::filesystem::path& out);
@@ -45,11 +56,14 @@ std::vector<std::string> words_of(const StudyCell& cell, const std::filesystem::
 class CellMaker {
  public:
   // All three outlive it. Throws data::ContentError for a base batch that is none.
-  CellMaker(const StudyFile& study, const OptionTable& train, const std::vector<StudyAxis>& axes);
+  CellMaker(const StudyFile& study, const OptionTable& train, const std::vector<StudyAxis>& axes,
+            TryCell try_cell);
 
   // Of one value of each axis. It has the seed that the file says. Throws data::ContentError with
   // the file and the line: a value that its option does not take, a formula that is wrong (with the
-  // column), options that contradict each other, more epochs than a seed is for.
+  // column), options that contradict each other, more epochs than a seed is for, a name that no
+  // file can have, what `try_cell` (if there is one) complains of. A file that it does not find is
+  // data::MissingFileError.
   StudyCell cell(const std::vector<const AxisValue*>& chosen);
 
  private:
@@ -60,7 +74,8 @@ class CellMaker {
   void take_coordinates(const std::vector<const AxisValue*>& chosen, StudyCell& cell) const;
   void gather(const std::vector<const AxisValue*>& chosen);
   void take_options(StudyCell& cell) const;
-  void require_run(const StudyCell& cell) const;
+  void require_name(const std::string& name) const;
+  void require_run(StudyCell& cell) const;
   const StudyEntry* find(const std::string& key) const;
   Names names_of_formulas() const;
   std::string value_of(const StudyEntry& entry, const Option& option, const Names& names) const;
@@ -69,6 +84,7 @@ class CellMaker {
   const StudyFile& study_;
   const OptionTable& train_;
   const std::vector<StudyAxis>& axes_;
+  TryCell try_cell_;
   std::optional<double> base_batch_;
   // Of the cell that is being made.
   std::string cell_name_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/program_options.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -39,6 +40,9 @@ std::string without_comment(const std::string& line) {
 }
 
 std::string text_of(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw data::MissingFileError("study " + path + " is a directory, expected a file");
+  }
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.is_open() || in.bad()) throw data::MissingFileError("study " + path + " cannot be read");

@@ -47,10 +47,11 @@ void give_seeds(std::vector<StudyCell>& cells) {
 
 }  // namespace
 
-std::vector<StudyCell> cells_of(const StudyFile& study, const OptionTable& train) {
+std::vector<StudyCell> cells_of(const StudyFile& study, const OptionTable& train,
+                                const TryCell& try_cell) {
   const auto axes = axes_of(study, train);
   require_few(study, axes);
-  CellMaker maker(study, train, axes);
+  CellMaker maker(study, train, axes, try_cell);
   std::vector<StudyCell> cells;
   std::vector<std::size_t> position(axes.size());
   do {

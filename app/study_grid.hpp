@@ -10,8 +10,9 @@
 
 namespace rubato::app {
 
-// Each has a seed of its own, from the file's and its name (study_seed.hpp). Throws
-// data::ContentError as CellMaker does, and for more than 10000 cells.
-std::vector<StudyCell> cells_of(const StudyFile& study, const OptionTable& train);
+// Each has a seed of its own, from the file's and its name (study_seed.hpp). Throws as CellMaker
+// does, and data::ContentError for more than 10000 cells.
+std::vector<StudyCell> cells_of(const StudyFile& study, const OptionTable& train,
+                                const TryCell& try_cell = {});
 
 }  // namespace rubato::app

@@ -46,23 +46,34 @@ std::size_t count_of(CellState state, const std::vector<CellCourse>& courses) {
                     [&](const CellCourse& course) { return course.state == state; }));
 }
 
+std::string predicted_text(const std::vector<StudyCell>& cells,
+                           const std::vector<CellCourse>& courses,
+                           const std::string& why_not_tried) {
+  const auto seconds = predicted_rest(cells, courses);
+  if (!seconds) {
+    return "not known before a cell has finished" +
+           (why_not_tried.empty() ? "" : "; " + why_not_tried);
+  }
+  const bool by_trials = count_of(CellState::finished, courses) == 0;
+  return clock_time(*seconds) + (by_trials ? " or so, by one minibatch" : "");
+}
+
 void print_sum(std::ostream& out, const std::vector<StudyCell>& cells,
-               const std::vector<CellCourse>& courses) {
+               const std::vector<CellCourse>& courses, const std::string& why_not_tried) {
   const auto finished = count_of(CellState::finished, courses);
   const auto diverged = count_of(CellState::diverged, courses);
   const auto left = cells.size() - finished - diverged;
   out << cells.size() << (cells.size() == 1 ? " cell: " : " cells: ") << finished << " finished, "
       << diverged << " diverged, " << left << " to run\n";
-  if (left == 0) return;
-  const auto seconds = predicted_rest(cells, courses);
-  out << "predicted time: "
-      << (seconds ? clock_time(*seconds) : "not known before a cell has finished") << '\n';
+  if (left > 0) {
+    out << "predicted time: " << predicted_text(cells, courses, why_not_tried) << '\n';
+  }
 }
 
 }  // namespace
 
 void print_listing(std::ostream& out, const std::vector<StudyCell>& cells,
-                   const std::vector<CellCourse>& courses) {
+                   const std::vector<CellCourse>& courses, const std::string& why_not_tried) {
   std::size_t name_width = 0;
   std::size_t state_width = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -80,7 +91,7 @@ void print_listing(std::ostream& out, const std::vector<StudyCell>& cells,
     if (!options.empty()) line.resize(name_width + state_width + 3, ' ');
     out << line << options << '\n';
   }
-  print_sum(out, cells, courses);
+  print_sum(out, cells, courses, why_not_tried);
 }
 
 }  // namespace rubato::app

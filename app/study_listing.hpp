@@ -1,5 +1,5 @@
 // What `rubato study --dry-run` says: the cells, how far each is, the options in which they differ,
-// and how long the rest will take, where finished cells tell it.
+// and how long the rest will take (study_progress.hpp).
 #pragma once
 
 #include <ostream>
@@ -10,8 +10,8 @@
 
 namespace rubato::app {
 
-// `courses` are the cells', in the same order.
+// `courses` are the cells', in the same order. `why_not_tried` is why they could not be, if so.
 void print_listing(std::ostream& out, const std::vector<StudyCell>& cells,
-                   const std::vector<CellCourse>& courses);
+                   const std::vector<CellCourse>& courses, const std::string& why_not_tried = {});
 
 }  // namespace rubato::app

@@ -1,7 +1,9 @@
 // How far a study is, and how long the rest will take.
 //
 // A cell that has finished tells how long those like it take: the same group and batch with another
-// seed, or else the same batch (an update costs about the same under every rule), or else any.
+// seed, or else the same batch (an update costs about the same under every rule). Else the trial of
+// the cell tells it, corrected by how right the trials of finished cells were; without one, the
+// finished cells of any kind.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +17,12 @@
 
 namespace rubato::app {
 
-// The seconds of training and evaluating, in the mean over the finished cells that are most like
-// this one; nothing where none has finished.
+// The seconds of the cell from its beginning; nothing where neither a finished cell nor a trial
+// tells it.
 std::optional<double> predicted_seconds(const StudyCell& cell, const std::vector<StudyCell>& cells,
                                         const std::vector<CellCourse>& courses);
 
-// Of all cells that are not over, from their beginnings; nothing where none has finished.
+// Of all cells that are not over, from their beginnings; nothing where one is not known.
 std::optional<double> predicted_rest(const std::vector<StudyCell>& cells,
                                      const std::vector<CellCourse>& courses);
 

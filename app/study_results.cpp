@@ -86,6 +86,11 @@ Json as_json(const Evaluation& evaluation) {
           {"epoch", number_or_null(evaluation->epoch)}};
 }
 
+Json rate_of(const StudyCell& cell) {
+  const std::string& rate = cell.value("lr");
+  return rate.empty() ? Json(nullptr) : as_number_if_one(rate);
+}
+
 Json seconds_of(const Evaluation& evaluation) {
   return evaluation ? number_or_null(evaluation->seconds) : Json(nullptr);
 }
@@ -109,12 +114,13 @@ Json as_json(const CellResult& result) {
   return json;
 }
 
-// "best_accuracy" and so on, for what as_json() nests.
+// "best_accuracy" and so on, for what as_json() nests; of the options, the rate.
 Json as_row(const CellResult& result) {
   Json row;
   const Json json = as_json(result);
   for (const auto& [key, value] : json.items()) {
     if (key == "options") continue;
+    if (key == "state" && !row.contains("lr")) row["lr"] = rate_of(result.cell);
     if (key == "best" || key == "closest" || key == "last") {
       for (const char* field : {"accuracy", "loss", "update", "epoch"}) {
         row[key + "_" + field] = value.is_null() ? Json(nullptr) : value[field];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/failure.hpp"
+#include "app/option_value.hpp"
 #include "app/spelling.hpp"
 #include "app/study_grid.hpp"
 #include "app/train_options.hpp"
@@ -37,10 +38,17 @@ std::vector<CellCondition> conditions_in(const std::string& text) {
 
 // "batch" is the axis of the option batch-size, whatever else varies.
 std::string value_of(const StudyCell& cell, const std::string& name) {
-  const auto found =
-      std::ranges::find(cell.coordinates, name, [](const CellCoordinate& one) { return one.axis; });
+  const auto found = std::ranges::find(cell.coordinates, name, &CellCoordinate::axis);
   if (found != cell.coordinates.end()) return found->value;
-  return name == "batch" ? cell.batch : cell.option(name);
+  return name == "batch" ? cell.batch : cell.value(name);
+}
+
+// As it is called in the cell's name, or as the file has it; numbers as numbers.
+bool is_so(const StudyCell& cell, const CellCondition& condition) {
+  const std::string value = value_of(cell, condition.name);
+  if (value == condition.value || cell.option(condition.name) == condition.value) return true;
+  const auto number = parse_whole<double>(condition.value);
+  return number && number == parse_whole<double>(value);
 }
 
 std::vector<std::string> names_of(const std::vector<StudyCell>& cells) {
@@ -48,6 +56,7 @@ std::vector<std::string> names_of(const std::vector<StudyCell>& cells) {
   for (const auto& cell : cells) {
     for (const auto& one : cell.coordinates) names.push_back(one.axis);
     for (const auto& one : cell.options) names.push_back(one.name);
+    for (const auto& one : cell.defaults) names.push_back(one.name);
   }
   std::ranges::sort(names);
   return names;
@@ -92,9 +101,7 @@ std::filesystem::path find_cell(const std::filesystem::path& study_directory,
   auto found = all;
   for (const auto& condition : conditions_in(conditions)) {
     require_known(condition.name, known);
-    std::erase_if(found, [&](const StudyCell& cell) {
-      return value_of(cell, condition.name) != condition.value;
-    });
+    std::erase_if(found, [&](const StudyCell& cell) { return !is_so(cell, condition); });
   }
   require_one(found, conditions, all);
   return study_directory / "cells" / found.front().name;

@@ -80,7 +80,7 @@ StudyRow row_of(const Row& row, bool is_baseline) {
   const auto finished = without_diverged(row.results);
   std::vector<double> training;
   for (const auto* result : finished) training.push_back(result->training_seconds);
-  const std::string& rate = row.results.front()->cell.option("lr");
+  const std::string& rate = row.results.front()->cell.value("lr");
   return {
       .cells = {row.batch, rate.empty() ? "-" : rate, accuracy_of(row.results, &CellResult::best),
                 accuracy_of(row.results, &CellResult::closest),

@@ -85,5 +85,19 @@ TEST(CourseOfAccuracy, HasABestAndATimeToEachAccuracy) {
   EXPECT_EQ(best_of(lost)->update, 20U) << "what is no number is no best";
 }
 
+// The last update broke the weights: the run was at its end, and said nothing.
+TEST(CellCourse, HasDivergedIfItEndsWithNoLoss) {
+  const TemporaryDirectory directory;
+  runtime::RunStatus status;
+  status.state = RunState::finished;
+  runtime::write_status(directory.path(), status);
+  const std::string good = R"({"type":"eval","update":2,"loss":0.5,"accuracy":0.75})";
+  const std::string broken = R"({"type":"eval","update":3,"loss":null,"accuracy":0.125})";
+  directory.write("metrics.jsonl", broken + "\n" + good + "\n");
+  EXPECT_EQ(course_of(directory.path()).state, CellState::finished);
+  directory.write("metrics.jsonl", good + "\n" + broken + "\n");
+  EXPECT_EQ(course_of(directory.path()).state, CellState::diverged);
+}
+
 }  // namespace
 }  // namespace rubato::app

@@ -12,17 +12,16 @@
 namespace rubato::app {
 namespace {
 
-Options training_on(const std::string& data, const std::string& rate = "0.1") {
-  return train_table().parse(
-      std::vector<std::string>{"--data", data, "--batch-size", "32", "--lr", rate});
+data::DataOptions training_on(const std::string& data, const std::string& rate = "0.1") {
+  return data_options(train_table().parse(
+      std::vector<std::string>{"--data", data, "--batch-size", "32", "--lr", rate}));
 }
 
 TEST(CellData, TellsTheTrainingsThatFollowWhereTheirDataAre) {
   {
     CellData data;
     data.provide(training_on("digits"));
-    const auto found =
-        data::open_image(provided_data_image(), data_options(training_on("digits", "0.2")));
+    const auto found = data::open_image(provided_data_image(), training_on("digits", "0.2"));
     ASSERT_TRUE(found);
     EXPECT_EQ(found->train->size(), 1438U);
   }

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pty
+import random
 import shutil
 import signal
 import subprocess
@@ -194,6 +195,28 @@ class Results(StudyTest):
                          {path: path.stat().st_mtime_ns for path in directory.glob("cells/*/*")})
 
 
+class Kills(StudyTest):
+    def test_at_random_change_nothing(self):
+        straight, killed = self.write_study("straight"), self.write_study("killed")
+        begin = time.monotonic()
+        self.succeed("study", "straight.ini", "--ranks", 1)
+        longest = (time.monotonic() - begin) / 4
+        chance = random.Random(1)
+        kills = 0
+        for _ in range(10):
+            process = self.start("killed", chance.randint(1, 3))
+            try:
+                process.wait(chance.uniform(0.1, 1) * longest)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                kills += 1
+        self.assertGreater(kills, 4, "the others found nothing more to do")
+        self.succeed("study", "killed.ini", "--ranks", 2)
+        for ours, theirs in zip(without_times(killed), without_times(straight)):
+            self.assertEqual(ours, theirs)
+
+
 class Refusals(StudyTest):
     def refuse_study(self, code, words, old, new, *more):
         self.write_study("s")
@@ -211,6 +234,9 @@ class Refusals(StudyTest):
                  "[study]", "[studi]"),
                 (["s.ini:10: batch-size: the list of values is empty"],
                  "batch-size = 32, 64", "batch-size ="),
+                (['s.ini:10: batch-size = "32,, 64": a comma without a value before it'],
+                 "32, 64", "32,, 64"),
+                (["s.ini:10: batch: 032 stands twice in the list"], "32, 64", "32, 64, 032"),
                 (["s.ini:14: model stands in line 6 already"], "[variant wild]", "[variant wild]\n"
                  "model = linear"),
                 (["s.ini:7: --epochs and --updates exclude each other"],
@@ -219,13 +245,14 @@ class Refusals(StudyTest):
                  "[grid]", "optimizer = adam\nnesterov = true\n[grid]"),
                 (['s.ini:12: column 11: lr = "0.05 / (k - 1)" divides by zero', "batch=32"],
                  "0.05 * k", "0.05 / (k - 1)"),
-                (['s.ini:12: column 13: lr = "0.05 * kk" unknown name "kk"'], "* k", "* kk")):
+                (['column 13: lr = "0.05 * kk" has the unknown name "kk"'], "* k", "* kk")):
             with self.subTest(new=new):
                 self.refuse_study(65, words, old, new, "--dry-run")
 
     def test_of_options(self):
         self.refuse_study(64, ["--rank", "did you mean --ranks?"], "lr", "lr", "--rank", 2)
         self.refuse(66, ["study none.ini cannot be read"], "study", "none.ini")
+        self.refuse(66, ["study . is a directory"], "study", ".")
         self.refuse(64, ["study: FILE.ini is missing"], "study", "--dry-run")
         self.assertIn("[variant with-lars]", self.succeed("study", "--help").output)
 
@@ -233,8 +260,16 @@ class Refusals(StudyTest):
         self.write_study("s")
         text = (self.directory / "s.ini").read_text()
         self.write("s.ini", text.replace("data = digits", "data = csv:nowhere.csv"))
-        self.refuse(66, [f"the cell {CELLS[0]}: exit code 66", "its last line: rubato: ",
-                         "nowhere.csv"], "study", "s.ini", "--ranks", 1)
+        self.refuse(66, ["s.ini:5: nowhere.csv", f"(in the cell {CELLS[0]})"],
+                    "study", "s.ini", "--ranks", 1)
+        self.assertFalse((self.directory / "s").exists(), "nothing was begun")
+        shown = self.succeed("study", "s.ini", "--dry-run").output.splitlines()
+        self.assertIn("4 to run", shown[-2])
+        self.assertRegex(shown[-1], r"^predicted time: not known before .*; s\.ini:5: .*nowhere")
+
+    def test_of_the_last_cell_before_the_first_one_runs(self):
+        words = ["s.ini:10: --batch-size: ", "at most the 1408 samples", "(in the cell batch=2000,variant="]
+        self.refuse_study(65, words, "32, 64", "32, 2000", "--dry-run")
 
     def test_of_cells_with_other_options(self):
         self.write_study("s", epochs=1)

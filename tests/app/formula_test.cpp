@@ -53,17 +53,17 @@ TEST(Formula, HasThreeFunctions) {
 }
 
 TEST(Formula, SaysWhereItIsWrong) {
-  expect_error("", 0, "found the end, expected a number, a name or \"(\"");
-  expect_error("2 *", 3, "found the end, expected a number");
-  expect_error("2 3", 2, "found \"3\", expected an operator or the end");
-  expect_error("(1 + 2", 6, "found the end, expected \")\"");
-  expect_error("2 * $", 4, "found \"$\", expected a number");
-  expect_error("2 + batc", 4, "unknown name \"batc\"; did you mean \"batch\"?");
-  expect_error("nothing", 0, "unknown name \"nothing\" (valid: ");
-  expect_error("min 3", 4, "found \"3\", expected \"(\"");
+  expect_error("", 0, "ends where a number, a name or \"(\" is expected");
+  expect_error("2 *", 3, "ends where a number, a name");
+  expect_error("2 3", 2, "has \"3\" where an operator or the end is expected");
+  expect_error("(1 + 2", 6, "ends where \")\" is expected");
+  expect_error("2 * $", 4, "has \"$\" where a number, a name");
+  expect_error("2 + batc", 4, "has the unknown name \"batc\"; did you mean \"batch\"?");
+  expect_error("nothing", 0, "has the unknown name \"nothing\" (valid: ");
+  expect_error("min 3", 4, "has \"3\" where \"(\" is expected");
   expect_error("1 + sqrt(1, 2)", 4, "sqrt takes one number");
   expect_error("1 + sqrt(-1)", 4, "takes the square root of a negative number");
-  expect_error(".", 0, "expected a number");
+  expect_error(".", 0, "has \".\" where a number is expected");
 }
 
 TEST(Formula, HasAFiniteValue) {

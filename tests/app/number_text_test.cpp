@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace rubato::app {
 namespace {
 
@@ -9,6 +11,7 @@ TEST(NumberText, HasAsManyDigitsAsItIsTold) {
   EXPECT_EQ(fixed(12.5, 2), "12.50");
   EXPECT_EQ(fixed(0.125, 0), "0");
   EXPECT_EQ(fixed(-1e6, 1), "-1000000.0");
+  EXPECT_EQ(fixed(-std::nan(""), 2), "nan") << "as printed anywhere else";
 }
 
 TEST(NumberText, TellsSharesInPerCent) {

@@ -41,7 +41,7 @@ TEST(StudyAxes, HaveValuesBetweenBlanksAndCommas) {
   EXPECT_THAT(texts("sgd lars", OptionKind::choice), ElementsAre("sgd", "lars"));
   EXPECT_THAT(texts("mlp:64,32, linear mnist", OptionKind::text),
               ElementsAre("mlp:64,32", "linear", "mnist"));
-  EXPECT_THAT(texts(" , ", OptionKind::number), ElementsAre());
+  EXPECT_THAT(texts("  ", OptionKind::number), ElementsAre());
 }
 
 TEST(StudyAxes, KnowTheColumnOfEachValue) {
@@ -74,7 +74,7 @@ TEST(StudyAxes, KeepTheFilesOrderWithVariantsAndSeedsLast) {
 }
 
 TEST(StudyAxes, CallTracesByTheirFiles) {
-  const auto found = axes(study_of({{.key = "trace", .value = "a/ramp-up.csv, down.csv"}}));
+  const auto found = axes(study_of({{.key = "trace", .value = "a/ramp-up.csv,down.csv"}}));
   EXPECT_EQ(found[0].name, "trace");
   EXPECT_THAT(labels(found[0]), ElementsAre("ramp-up", "down"));
   EXPECT_EQ(found[0].values[0].entries[0].value, "a/ramp-up.csv");
@@ -88,9 +88,10 @@ TEST(StudyAxes, HaveEachValueOnce) {
               ThrowsMessage<data::ContentError>(HasSubstr("x stands twice")));
 }
 
-TEST(StudyAxes, HaveAValueAtLeast) {
+TEST(StudyAxes, HaveAValueBeforeEachComma) {
   EXPECT_THAT([] { axes(study_of({{.key = "rule", .value = ",", .line = 4}})); },
-              ThrowsMessage<data::ContentError>("s.ini:4: rule: the list of values is empty"));
+              ThrowsMessage<data::ContentError>(
+                  "s.ini:4: rule = \",\": a comma without a value before it"));
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 namespace rubato::app {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -89,12 +91,14 @@ TEST(StudyCell, RefusesFormulasThatComeToNothing) {
   EXPECT_EQ(complaint_about("lr = 0.1 / (2 - k)\n[grid]\nbatch-size = 64, 128\n"),
             ":6: column 10: lr = \"0.1 / (2 - k)\" divides by zero (in the cell batch=128)");
   EXPECT_THAT(complaint_about("lr = 2 * kk\n[grid]\nbatch-size = 64\n"),
-              HasSubstr(":6: column 10: lr = \"2 * kk\" unknown name \"kk\""));
+              HasSubstr(":6: column 10: lr = \"2 * kk\" has the unknown name \"kk\""));
   EXPECT_THAT(complaint_about("minibatch = batch / 3\n[grid]\nbatch-size = 32\n"),
               HasSubstr("comes to 10.6666666666667, expected a whole number"));
   EXPECT_THAT(complaint_about("lr = 1 - k\n[grid]\nbatch-size = 64\n"),
               HasSubstr(":6: lr 0: expected a positive number"));
-  EXPECT_THAT(complaint_about("lr = k\n[grid]\ntrace = a.csv\n"), HasSubstr("unknown name \"k\""))
+  EXPECT_THAT(complaint_about("lr = k\n[grid]\ntrace = a.csv\n"),
+              HasSubstr("unknown name \"k\" (valid: min, max, sqrt); it has one where there is a "
+                        "batch-size (in the cell trace=a)"))
       << "a trace has many batch sizes";
 }
 
@@ -125,6 +129,72 @@ TEST(StudyCell, HasNoMoreEpochsThanItsSeedIsFor) {
   } catch (const data::ContentError& error) {
     EXPECT_THAT(error.what(), HasSubstr(":5: epochs 4097: expected at most 4096"));
   }
+}
+
+TEST(StudyCell, KnowsTheSmallestBatchOfVariantsToo) {
+  const auto cells = cells_of_text(
+      "lr = 0.1 * k\n[grid]\nseed = 1\n[variant small]\nbatch-size = 64\n"
+      "[variant large]\nbatch-size = 256\n[variant formula]\nbatch-size = 4 * base_batch\n");
+  ASSERT_EQ(cells.size(), 3U);
+  EXPECT_EQ(cells[0].option("lr"), "0.1");
+  EXPECT_EQ(cells[1].option("lr"), "0.4");
+  EXPECT_EQ(cells[2].option("lr"), "0.4");
+}
+
+TEST(StudyCell, KnowsWhatIsSaidByNobody) {
+  const auto cell = cells_of_text("lr = 0.3\n[grid]\nbatch-size = 64\n")[0];
+  EXPECT_EQ(cell.value("lr"), "0.3");
+  EXPECT_EQ(cell.value("rule"), "linear");
+  EXPECT_EQ(cell.value("trust"), "") << "SGD has none";
+  EXPECT_FALSE(cell.trial_seconds);
+}
+
+TEST(StudyCell, MustHaveANameThatAFileCanHave) {
+  const auto variant = [](std::size_t letters) {
+    return "[grid]\nbatch-size = 64\n[variant " + std::string(letters, 'v') + "]\n";
+  };
+  EXPECT_EQ(cells_of_text(variant(234))[0].name.size(), 251U);
+  EXPECT_THAT(complaint_about(variant(235)),
+              AllOf(StartsWith(":6: the cell's name batch=64,variant=vvv"),
+                    HasSubstr("... has 252 letters, expected at most 251")));
+}
+
+template <class Error>
+std::string complaint_of_trial(const std::string& complaint, const std::string& grid) {
+  const TemporaryFile file(study_head + grid);
+  const OptionTable train = train_table();
+  try {
+    cells_of(read_study(file.path(), train), train,
+             [&](const runtime::RunOptions&) -> std::optional<double> { throw Error(complaint); });
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const data::ContentError& error) {
+    return std::string(error.what()).substr(file.path().size());
+  }
+  return "nothing";
+}
+
+TEST(StudyCell, IsTriedWithItsOptions) {
+  const TemporaryFile file(study_head + "[grid]\nbatch-size = 64, 96\n");
+  const OptionTable train = train_table();
+  const auto cells = cells_of(read_study(file.path(), train), train,
+                              [](const runtime::RunOptions& run) -> std::optional<double> {
+                                return static_cast<double>(run.batch_size);
+                              });
+  EXPECT_EQ(cells[0].trial_seconds, 64);
+  EXPECT_EQ(cells[1].trial_seconds, 96);
+}
+
+TEST(StudyCell, SaysWhereATrialsComplaintComesFrom) {
+  EXPECT_EQ(complaint_of_trial<std::invalid_argument>("--batch-size 64: too large",
+                                                      "[grid]\nbatch-size = 64\n"),
+            ":7: --batch-size 64: too large (in the cell batch=64)");
+  const std::string traces = "[grid]\nseed = 1\ntrace = a.csv\n";
+  EXPECT_THAT(complaint_of_trial<data::MissingFileError>("a.csv: cannot open", traces),
+              EndsWith(":8: a.csv: cannot open (in the cell trace=a,seed=1)"));
+  EXPECT_EQ(complaint_of_trial<data::ContentError>("a.csv:3: row 2", traces),
+            "a.csv:3: row 2 (in the cell trace=a,seed=1)")
+      << "it has a place of its own";
 }
 
 }  // namespace

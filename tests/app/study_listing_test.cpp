@@ -1,5 +1,6 @@
 #include "app/study_listing.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -8,6 +9,8 @@
 
 namespace rubato::app {
 namespace {
+
+using testing::EndsWith;
 
 std::string listing(const std::vector<CellCourse>& courses) {
   std::vector<StudyCell> cells{made_cell("sgd", "32", "1"), made_cell("sgd", "128", "1")};
@@ -23,6 +26,20 @@ TEST(StudyListing, SaysWhatTheCellsAreAndThatNothingIsKnown) {
             "batch=128,optimizer=sgd,seed=1  at update 17  --lr 0.4\n"
             "2 cells: 0 finished, 0 diverged, 2 to run\n"
             "predicted time: not known before a cell has finished\n");
+}
+
+TEST(StudyListing, SaysWhatItsPredictionIsMadeOf) {
+  std::vector<StudyCell> cells{made_cell("sgd", "32", "1"), made_cell("sgd", "128", "1")};
+  for (auto& cell : cells) cell.trial_seconds = 70;
+  std::ostringstream out;
+  print_listing(out, cells, {{}, {}});
+  EXPECT_THAT(out.str(), EndsWith("predicted time: 2:20 or so, by one minibatch\n"));
+}
+
+TEST(StudyListing, SaysWhyTheCellsCouldNotBeTried) {
+  std::ostringstream out;
+  print_listing(out, {made_cell("sgd", "32", "1")}, {{}}, "a.csv: cannot open");
+  EXPECT_THAT(out.str(), EndsWith("not known before a cell has finished; a.csv: cannot open\n"));
 }
 
 TEST(StudyListing, PredictsFromWhatHasFinished) {

@@ -35,6 +35,19 @@ TEST(StudyProgress, TakesTheCellsThatAreMostAlike) {
   EXPECT_EQ(predicted_rest(some_cells, {finished(1), finished(1), finished(1), finished(1)}), 0);
 }
 
+// Trials of 10 seconds for a cell that took 11, and of 30 for one of another batch.
+TEST(StudyProgress, TakesATrialForWhatIsLikeNoFinishedCell) {
+  auto cells = some_cells;
+  for (auto& cell : cells) cell.trial_seconds = 10;
+  cells[3].trial_seconds = 30;
+  const std::vector<CellCourse> none(4);
+  EXPECT_EQ(predicted_seconds(cells[3], cells, none), 30);
+  EXPECT_EQ(predicted_rest(cells, none), 60);
+  const std::vector<CellCourse> one{finished(1), absent, absent, absent};
+  EXPECT_EQ(predicted_seconds(cells[1], cells, one), 11) << "another seed has finished";
+  EXPECT_EQ(predicted_seconds(cells[3], cells, one), 33) << "as much slower as that one was";
+}
+
 TEST(StudyProgress, CountsTheRunningCellByItsOwnSpeed) {
   RunningCell running{.index = 0, .begun_at = 5, .update = 5, .total_updates = 25, .seconds = 2};
   const std::vector<CellCourse> none(4);

@@ -68,15 +68,15 @@ TEST(StudyResults, HaveNoBaselineBeforeTheFirstGroupHasOne) {
 TEST(StudyResults, AreLinesWithTheTimesLast) {
   const auto csv = results_as_csv(results());
   EXPECT_EQ(csv.substr(0, csv.find('\n')),
-            "cell,batch,optimizer,seed,state,updates_done,"
+            "cell,batch,optimizer,seed,lr,state,updates_done,"
             "best_accuracy,best_loss,best_update,best_epoch,"
             "closest_accuracy,closest_loss,closest_update,closest_epoch,"
             "last_accuracy,last_loss,last_update,last_epoch,"
             "training_seconds,seconds_to_best,seconds_to_closest");
-  EXPECT_THAT(csv, HasSubstr("\n\"batch=32,optimizer=lars,seed=1\",32,lars,1,finished,30,"
+  EXPECT_THAT(csv, HasSubstr("\n\"batch=32,optimizer=lars,seed=1\",32,lars,1,0.1,finished,30,"
                              "0.9375,0.0625,30,3.0,0.6875,0.3125,20,2.0,0.9375,0.0625,30,3.0,"
                              "30.0,30.0,20.0\n"));
-  EXPECT_THAT(csv, HasSubstr(",64,lars,1,diverged,20,0.125,0.875,10,1.0,0.125,0.875,10,1.0,"
+  EXPECT_THAT(csv, HasSubstr(",64,lars,1,0.1,diverged,20,0.125,0.875,10,1.0,0.125,0.875,10,1.0,"
                              ",,20,2.0,20.0,10.0,10.0\n"));
 }
 

@@ -73,5 +73,19 @@ TEST_F(StudySearch, RefusesADirectoryThatIsNoStudy) {
   EXPECT_THROW(find_cell(other.path(), "batch=64"), data::MissingFileError);
 }
 
+TEST_F(StudySearch, KnowsDefaultsAndNumbers) {
+  EXPECT_EQ(cell("optimizer=sgd,batch=64,seed=1"), "cells/batch=64,variant=plain,seed=1");
+  EXPECT_EQ(cell("lr=0.20,momentum=5e-1,seed=2.0"), "cells/batch=128,variant=plain,seed=2");
+  EXPECT_THAT(complaint("rule=root"), HasSubstr("no cell of the study is so"));
+}
+
+TEST_F(StudySearch, KnowsTracesByNameAndByPath) {
+  directory_.write("study.ini",
+                   "[study]\nname = s\n[common]\ndata = digits\nepochs = 2\n"
+                   "[grid]\ntrace = t/up.csv t/down.csv\n");
+  EXPECT_EQ(cell("trace=up"), "cells/trace=up");
+  EXPECT_EQ(cell("trace=t/down.csv"), "cells/trace=down");
+}
+
 }  // namespace
 }  // namespace rubato::app

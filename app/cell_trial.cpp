@@ -1,0 +1,82 @@
+// See cell_trial.hpp.
+#include "app/cell_trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "nn/aligned_buffer.hpp"
+#include "runtime/seconds_since.hpp"
+
+namespace rubato::app {
+namespace {
+
+constexpr double seconds_to_begin = 1;  // MPI, the files, the last checkpoint: measured 0.5 to 1
+constexpr double share_of_evaluating = 1.0 / 3;  // without the two gradients of each layer
+constexpr double least_seconds = 0.05;           // of measuring
+constexpr int most_tries = 20;
+
+// Of the fastest of a few passes, after one that plans its memory.
+double seconds_of_gradient(nn::Model& model, const nn::MinibatchView& minibatch) {
+  const std::size_t elements = model.layout().total_elements();
+  nn::AlignedBuffer<float> parameters;
+  nn::AlignedBuffer<float> gradient;
+  model.initialize(parameters.first(elements), 1);
+  model.use_parameters(parameters.first(elements));
+  model.gradient(minibatch, gradient.first(elements));
+  const auto begin = std::chrono::steady_clock::now();
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < most_tries && (i == 0 || runtime::seconds_since(begin) < least_seconds);
+       ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    model.gradient(minibatch, gradient.first(elements));
+    least = std::min(least, runtime::seconds_since(start));
+  }
+  return least;
+}
+
+// Ends of epochs are evaluated, and what evaluate_every asks for.
+double evaluations_of(const runtime::RunOptions& run, const data::TracePlan& plan) {
+  const auto samples = static_cast<double>(*plan.total_samples());
+  const double epochs = samples / static_cast<double>(plan.epoch_samples());
+  return epochs + (run.evaluate_every ? samples / static_cast<double>(*run.evaluate_every) : 0);
+}
+
+}  // namespace
+
+CellTrial::CellTrial(std::uint64_t ranks, std::uint64_t cores) : at_once_(std::min(ranks, cores)) {}
+
+std::optional<double> CellTrial::seconds(const runtime::RunOptions& run) {
+  runtime::RunInputs inputs = runtime::open_inputs(run);
+  if (!inputs.plan.total_samples()) return std::nullopt;
+  auto samples = static_cast<double>(*inputs.plan.total_samples());
+  if (inputs.source.test) {
+    samples += share_of_evaluating * evaluations_of(run, inputs.plan) *
+               static_cast<double>(inputs.source.test->size());
+  }
+  const auto sharing = std::min(at_once_, inputs.plan.most_minibatches());
+  return seconds_to_begin +
+         samples * seconds_per_sample(run, inputs) / static_cast<double>(sharing);
+}
+
+double CellTrial::seconds_per_sample(const runtime::RunOptions& run, runtime::RunInputs& inputs) {
+  const data::Dataset& dataset = *inputs.source.train;
+  const auto size = std::min(inputs.plan.largest_minibatch(), dataset.size());
+  const data::SampleShape shape = dataset.shape();
+  std::string key = run.model + " " + run.backend + " " + run.isa;
+  for (const auto number : {shape.height, shape.width, shape.channels, dataset.classes(), size}) {
+    key += " " + std::to_string(number);
+  }
+  if (const auto known = measured_.find(key); known != measured_.end()) return known->second;
+  std::vector<std::uint64_t> indices(size);
+  std::iota(indices.begin(), indices.end(), 0);
+  std::vector<float> values(size * shape.size());
+  std::vector<std::int32_t> labels(size);
+  dataset.read(indices, values, labels);
+  const double seconds = seconds_of_gradient(*inputs.model, {.inputs = values, .labels = labels});
+  return measured_[key] = seconds / static_cast<double>(size);
+}
+
+}  // namespace rubato::app
