@@ -75,7 +75,7 @@ double CellTrial::seconds_per_sample(const runtime::RunOptions& run, runtime::Ru
   std::vector<float> values(size * shape.size());
   std::vector<std::int32_t> labels(size);
   dataset.read(indices, values, labels);
-  const double seconds = seconds_of_gradient(*inputs.model, {.inputs = values, .labels = labels});
+  const double seconds = seconds_of_gradient(*inputs.model, {values, labels, {}, {}});
   return measured_[key] = seconds / static_cast<double>(size);
 }
 
