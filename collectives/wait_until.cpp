@@ -20,8 +20,8 @@ void give_way(const Patience& patience, std::chrono::steady_clock::duration wait
     sched_yield();
   } else {
     using Duration = std::chrono::steady_clock::duration;
-    std::this_thread::sleep_for(
-        std::clamp<Duration>(waited / 128, patience.sleep, patience.longest_sleep));
+    const Duration part = std::min<Duration>(waited / 128, patience.longest_sleep);
+    std::this_thread::sleep_for(std::max<Duration>(part, patience.sleep));
   }
 }
 

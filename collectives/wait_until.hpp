@@ -17,7 +17,7 @@ namespace rubato::collectives {
 struct Patience {
   std::size_t spins = 1000;                  // checks before the first yield
   std::chrono::microseconds yields{10'000};  // time before the first sleep
-  std::chrono::microseconds sleep{50};       // shortest sleep
+  std::chrono::microseconds sleep{50};       // shortest sleep; wins over the longest
   std::chrono::microseconds longest_sleep{250};
   bool helps_mpi = false;  // MPI may work between yields and between sleeps
 };
