@@ -12,7 +12,7 @@
 namespace rubato::app {
 namespace {
 
-// The last update may be the one that breaks the weights: the run is over then, with nothing.
+// Weights that are finite may give outputs that are not: such a run comes to its end, with nothing.
 bool ends_with_nothing(const CellCourse& course) {
   return !course.evaluations.empty() && !std::isfinite(course.evaluations.back().loss);
 }
@@ -72,7 +72,7 @@ std::optional<double> seconds_to(const CellCourse& course, double accuracy) {
 std::optional<CellEvaluation> best_of(const CellCourse& course) {
   std::optional<CellEvaluation> best;
   for (const auto& evaluation : course.evaluations) {
-    if (std::isnan(evaluation.accuracy)) continue;
+    if (std::isnan(evaluation.accuracy) || !std::isfinite(evaluation.loss)) continue;
     if (!best || evaluation.accuracy > best->accuracy) best = evaluation;
   }
   return best;

@@ -18,7 +18,9 @@ std::string this_build() {
 
 }  // namespace
 
-CellData::~CellData() { ::unsetenv(variable); }
+CellData::~CellData() {
+  if (asked_for_) ::unsetenv(variable);  // else it is another one's
+}
 
 void CellData::provide(const data::DataOptions& options) {
   if (asked_for_ == options) return;

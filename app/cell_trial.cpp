@@ -13,7 +13,6 @@
 namespace rubato::app {
 namespace {
 
-constexpr double seconds_to_begin = 1;  // MPI, the files, the last checkpoint: measured 0.5 to 1
 constexpr double share_of_evaluating = 1.0 / 3;  // without the two gradients of each layer
 constexpr double least_seconds = 0.05;           // of measuring
 constexpr int most_tries = 20;
@@ -37,28 +36,33 @@ double seconds_of_gradient(nn::Model& model, const nn::MinibatchView& minibatch)
   return least;
 }
 
-// Ends of epochs are evaluated, and what evaluate_every asks for.
-double evaluations_of(const runtime::RunOptions& run, const data::TracePlan& plan) {
-  const auto samples = static_cast<double>(*plan.total_samples());
-  const double epochs = samples / static_cast<double>(plan.epoch_samples());
-  return epochs + (run.evaluate_every ? samples / static_cast<double>(*run.evaluate_every) : 0);
+// Of an epoch: its end, and what evaluate_every asks for before it.
+std::uint64_t evaluations_of_an_epoch(const runtime::RunOptions& run, std::uint64_t samples) {
+  return run.evaluate_every ? (samples - 1) / *run.evaluate_every + 1 : 1;
 }
 
 }  // namespace
+
+std::optional<double> samples_of_a_core(const runtime::RunOptions& run,
+                                        const runtime::RunInputs& inputs, std::uint64_t cores) {
+  const data::TracePlan& plan = inputs.plan;
+  if (!plan.total_samples()) return std::nullopt;
+  auto samples = static_cast<double>(*plan.total_samples());
+  if (inputs.source.test) {
+    const auto epochs = samples / static_cast<double>(plan.epoch_samples());
+    const auto evaluations = evaluations_of_an_epoch(run, plan.epoch_samples());
+    samples += share_of_evaluating * epochs *
+               static_cast<double>(evaluations * inputs.source.test->size());
+  }
+  return samples / static_cast<double>(std::min(cores, plan.most_minibatches()));
+}
 
 CellTrial::CellTrial(std::uint64_t ranks, std::uint64_t cores) : at_once_(std::min(ranks, cores)) {}
 
 std::optional<double> CellTrial::seconds(const runtime::RunOptions& run) {
   runtime::RunInputs inputs = runtime::open_inputs(run);
-  if (!inputs.plan.total_samples()) return std::nullopt;
-  auto samples = static_cast<double>(*inputs.plan.total_samples());
-  if (inputs.source.test) {
-    samples += share_of_evaluating * evaluations_of(run, inputs.plan) *
-               static_cast<double>(inputs.source.test->size());
-  }
-  const auto sharing = std::min(at_once_, inputs.plan.most_minibatches());
-  return seconds_to_begin +
-         samples * seconds_per_sample(run, inputs) / static_cast<double>(sharing);
+  const auto samples = samples_of_a_core(run, inputs, at_once_);
+  return samples ? std::optional(*samples * seconds_per_sample(run, inputs)) : std::nullopt;
 }
 
 double CellTrial::seconds_per_sample(const runtime::RunOptions& run, runtime::RunInputs& inputs) {

@@ -3,8 +3,8 @@
 //
 // The time is that of one minibatch's gradient here, on one core, times the samples that the cell
 // trains on, over the ranks that can share them; a sample that is evaluated takes a third of it.
-// What ranks tell each other and the update itself are left out. Where a cell has finished, its
-// time says more (study_progress.hpp).
+// The beginning, what ranks tell each other and the update itself are left out. Where a cell has
+// finished, its time says more (study_progress.hpp).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,11 @@
 #include "runtime/run_options.hpp"
 
 namespace rubato::app {
+
+// The samples whose gradients a core computes one after the other, where so many share them.
+// Evaluations count a third. Nothing where the run's end is not known.
+std::optional<double> samples_of_a_core(const runtime::RunOptions& run,
+                                        const runtime::RunInputs& inputs, std::uint64_t cores);
 
 class CellTrial {
  public:

@@ -71,24 +71,20 @@ class Study {
  public:
   Study(StudyPlan plan, const OptionTable& train)
       : plan_(std::move(plan)), study_(plan_.file, train) {
-    const bool stays = stays_here(plan_.launcher);
-    CellTrial trial(plan_.ranks, stays ? cores_here() : plan_.ranks);
-    const auto try_cell = [&](runtime::RunOptions run) {
-      if (stays) data_.provide(run.data);
+    CellTrial trial(plan_.ranks, stays_ ? cores_here() : plan_.ranks);
+    CellData data_of_trial;
+    CellData& data = stays_ ? data_ : data_of_trial;
+    study_.try_cells([&](runtime::RunOptions run) {
+      data.provide(run.data);
       run.data_image = provided_data_image();
       return trial.seconds(run);
-    };
-    try {
-      study_.try_cells(try_cell);
-    } catch (const data::MissingFileError& error) {
-      if (!plan_.is_dry_run) throw;
-      why_not_tried_ = error.what();  // the cells can be listed all the same
-    }
+    });
   }
 
-  void list() const { print_listing(std::cout, study_.cells(), study_.courses(), why_not_tried_); }
+  void list() const { print_listing(std::cout, study_.cells(), study_.courses()); }
 
   int run(StopSignals& signals) {
+    require_files();
     make_directory(study_.directory() / "cells");
     const runtime::RunLock lock(study_.directory());
     files_.write_study(file_text(plan_.file));
@@ -110,14 +106,22 @@ class Study {
   const CellCourse& course(std::size_t index) const { return study_.courses()[index]; }
   fs::path directory_of(std::size_t index) const { return study_.directory_of(cell(index)); }
 
+  // A new study begins with all its files, or not at all. (Other hosts may have others; what a cell
+  // that has begun still needs, it says itself.)
+  void require_files() const {
+    const auto has_begun = [](const CellCourse& one) { return one.state != CellState::absent; };
+    if (!stays_ || std::ranges::any_of(study_.courses(), has_begun)) return;
+    for (const auto& one : study_.cells()) {
+      if (!one.why_not_tried.empty()) throw data::MissingFileError(one.why_not_tried);
+    }
+  }
+
   // Until it is over. An exit code if the study cannot go on.
   int run_cell(std::size_t index, StopSignals& signals) {
     const auto directory = directory_of(index);
     RestartPolicy policy(most_failures, backoff_seconds);
     int refusals = 0;
-    if (stays_here(plan_.launcher)) {
-      data_.provide(data_options(study_.options_of(cell(index))));
-    }
+    if (stays_) data_.provide(data_options(study_.options_of(cell(index))));
     signals.look();  // what came meanwhile
     while (true) {
       wait_until_unused(directory, signals);
@@ -242,10 +246,10 @@ class Study {
   }
 
   StudyPlan plan_;
+  bool stays_ = stays_here(plan_.launcher);
   OpenedStudy study_;
   const StudyFiles files_{study_.directory()};
   CellData data_;
-  std::string why_not_tried_;
   // Asked for at once: where it is built anew meanwhile, its name is "... (deleted)".
   std::string program_ = fs::read_symlink("/proc/self/exe").string();
   bool is_watched_ = is_watched();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,7 +18,7 @@ class OpenedStudy {
   // UsageError for a cell that has been begun with other options: it is another study's.
   OpenedStudy(const std::string& path, const OptionTable& train);
 
-  // Tries the cells (study_cell.hpp) unless all are over. Throws what a cell cannot begin with.
+  // Tries the cells (study_cell.hpp) unless all are over. Throws as cells_of() does.
   void try_cells(const TryCell& try_cell);
 
   const std::string& name() const noexcept { return file_.name; }

@@ -142,7 +142,7 @@ data::TracePlan make_plan(data::BatchTrace trace, const Options& options, std::u
     return data::TracePlan(std::move(trace), plan);
   } catch (const data::ContentError& error) {
     if (is_from_file) throw;
-    throw UsageError(std::string("--batch-size: ") + error.what());
+    throw UsageError(error.what());
   }
 }
 

@@ -41,20 +41,31 @@ void require_no_gap(const StudyEntry& list, const std::string& path) {
   }
 }
 
-// As numbers, where both are: 64 and 064 are one.
-bool are_same(const AxisValue& one, const AxisValue& other) {
-  const auto a = parse_whole<double>(one.label);
-  const auto b = parse_whole<double>(other.label);
-  return a && b ? *a == *b : one.label == other.label;
+bool is_number(const Option* option) {
+  return option != nullptr &&
+         (option->kind == OptionKind::integer || option->kind == OptionKind::number);
 }
 
-void require_different(const StudyAxis& axis, const std::string& path) {
+// Numbers are the same however they are written.
+bool are_same(const AxisValue& one, const AxisValue& other, bool as_numbers) {
+  if (!as_numbers) return one.label == other.label;
+  const auto number = parse_whole<double>(one.label);
+  return one.label == other.label || (number && number == parse_whole<double>(other.label));
+}
+
+// `option` is none for variants.
+void require_different(const StudyAxis& axis, const Option* option, const std::string& path) {
   for (auto value = axis.values.begin(); value != axis.values.end(); ++value) {
-    const auto is_same = [&](const AxisValue& other) { return are_same(other, *value); };
-    if (std::find_if(axis.values.begin(), value, is_same) == value) continue;
+    const auto is_same = [&](const AxisValue& other) {
+      return are_same(other, *value, is_number(option));
+    };
+    const auto first = std::find_if(axis.values.begin(), value, is_same);
+    if (first == value) continue;
     const std::size_t line = value->entries.empty() ? std::size_t{1} : value->entries[0].line;
-    throw data::ContentError(place_in(path, line) + axis.name + ": " + value->label +
-                             " stands twice in the list; cells need names of their own");
+    const std::string how =
+        first->label == value->label ? " stands twice in the list" : " is " + first->label;
+    throw data::ContentError(place_in(path, line) + axis.name + ": " + value->label + how +
+                             "; cells need names of their own");
   }
 }
 
@@ -74,16 +85,17 @@ std::vector<StudyAxis> axes_of(const StudyFile& study, const OptionTable& train)
   StudyAxis seeds;
   for (const auto& list : study.grid.entries) {
     auto axis = axis_of(list, train, study.path);
+    require_different(axis, train.find(list.key), study.path);
     axis.name == "seed" ? std::swap(seeds, axis) : axes.push_back(std::move(axis));
   }
   StudyAxis variants{.name = "variant", .values = {}};
   for (const auto& variant : study.variants) {
     variants.values.push_back({.label = safe(variant.name), .entries = variant.entries});
   }
+  require_different(variants, nullptr, study.path);
   for (auto* axis : {&variants, &seeds}) {
     if (!axis->values.empty()) axes.push_back(std::move(*axis));
   }
-  for (const auto& axis : axes) require_different(axis, study.path);
   return axes;
 }
 
@@ -94,11 +106,13 @@ std::vector<StudyEntry> values_of(const StudyEntry& list, OptionKind kind) {
   const std::string& text = list.value;
   for (std::size_t begin = text.find_first_not_of(separators); begin < text.size();) {
     const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
-    const bool has_comma = text[end - 1] == ',';
-    values.push_back({.key = list.key,
-                      .value = text.substr(begin, end - begin - (has_comma ? 1 : 0)),
-                      .line = list.line,
-                      .column = list.column + begin});
+    const std::size_t size = end - begin - (text[end - 1] == ',' ? 1 : 0);
+    if (size > 0) {  // else a comma that stands alone
+      values.push_back({.key = list.key,
+                        .value = text.substr(begin, size),
+                        .line = list.line,
+                        .column = list.column + begin});
+    }
     begin = text.find_first_not_of(separators, end);
   }
   return values;

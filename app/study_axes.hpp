@@ -22,7 +22,7 @@ struct StudyAxis {
 };
 
 // In the file's order, the variants after the lists, the seeds last. Throws data::ContentError with
-// the line for a value that stands twice in a list, and for commas with none between them.
+// the line for a value that stands twice in a list, and for a comma without one before it.
 std::vector<StudyAxis> axes_of(const StudyFile& study, const OptionTable& train);
 
 // The values of a list, each with its line and column: "64, 128 256". Commas separate too, except

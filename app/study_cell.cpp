@@ -55,10 +55,12 @@ std::size_t place_of_word(const std::string& text, const std::string& key) {
   return std::string::npos;
 }
 
-// That it names: of csv:FILE what follows the colon.
+// That it names: of csv:FILE,shape=1x8x8 what stands between.
 std::string file_of(const StudyEntry& entry) {
   const bool names_one = entry.key == "data" || entry.key == "test-data" || entry.key == "trace";
-  return names_one ? entry.value.substr(entry.value.rfind(':') + 1) : "";
+  if (!names_one) return "";
+  const std::string place = entry.value.substr(entry.value.find(':') + 1);
+  return place.substr(0, place.find(','));
 }
 
 const std::string& value_in(const std::vector<CellOption>& options, const std::string& name) {
@@ -228,7 +230,7 @@ void CellMaker::require_run(StudyCell& cell) const {
     const optim::LearningRateSchedule is_valid(run.schedule);
     if (try_cell_) cell.trial_seconds = try_cell_(run);
   } catch (const data::MissingFileError& error) {
-    throw data::MissingFileError(placed(error.what()));
+    cell.why_not_tried = placed(error.what());
   } catch (const data::ContentError& error) {  // of a file of its own, with a line there
     throw data::ContentError(error.what() + (" (in the cell " + cell.name + ")"));
   } catch (const std::invalid_argument& error) {
@@ -269,11 +271,12 @@ std::string CellMaker::value_of(const StudyEntry& entry, const Option& option,
     return text_of(value);
   } catch (const FormulaError& error) {
     const std::string clause = error.what();
-    const bool lacks_k = clause.find("unknown name \"k\"") != std::string::npos;
+    const bool lacks_batch =
+        !names.contains("k") && clause.find("unknown name") != std::string::npos;
     throw data::ContentError(place_in(study_.path, entry.line) + "column " +
                              std::to_string(entry.column + error.column()) + ": " + entry.key +
                              " = " + data::in_quotes(entry.value) + " " + clause +
-                             (lacks_k ? "; it has one where there is a batch-size" : "") +
+                             (lacks_batch ? "; k and batch need a batch-size" : "") +
                              " (in the cell " + cell_name_ + ")");
   }
 }

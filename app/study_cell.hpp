@@ -38,6 +38,7 @@ struct StudyCell {
   std::vector<CellOption> options{};          // that the file gives, in the order of train_table()
   std::vector<CellOption> defaults{};         // that rubato train adds
   std::optional<double> trial_seconds{};      // that it will take, as far as a trial can tell
+  std::string why_not_tried{};                // a file is missing: FILE:LINE and which
 
   // Its value in the file; empty where it gives none.
   const std::string& option(const std::string& option_name) const;
@@ -46,8 +47,8 @@ struct StudyCell {
 };
 
 // Tries the training that a cell's options describe, and says about how many seconds it will take.
-// May throw std::invalid_argument (a complaint that names options), data::ContentError or
-// data::MissingFileError.
+// May throw std::invalid_argument (a complaint that names options), data::ContentError (which names
+// a file of its own) or data::MissingFileError.
 using TryCell = std::function<std::optional<double>(const runtime::RunOptions&)>;
 
 // The options as words of a command line, with --out.
@@ -62,8 +63,7 @@ class CellMaker {
   // Of one value of each axis. It has the seed that the file says. Throws data::ContentError with
   // the file and the line: a value that its option does not take, a formula that is wrong (with the
   // column), options that contradict each other, more epochs than a seed is for, a name that no
-  // file can have, what `try_cell` (if there is one) complains of. A file that it does not find is
-  // data::MissingFileError.
+  // file can have, what `try_cell` (if there is one) complains of.
   StudyCell cell(const std::vector<const AxisValue*>& chosen);
 
  private:

@@ -3,7 +3,7 @@
 //   [study]                     what it is called and where it goes
 //   name = batches              required
 //   out = studies/batches       its directory; default the name
-//   base-batch = 64             of the formulas; default the smallest batch size of the grid
+//   base-batch = 64             of the formulas; default the smallest batch size there is
 //
 //   [common]                    options of rubato train, the same for every cell
 //   data = digits

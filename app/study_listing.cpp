@@ -47,33 +47,39 @@ std::size_t count_of(CellState state, const std::vector<CellCourse>& courses) {
 }
 
 std::string predicted_text(const std::vector<StudyCell>& cells,
-                           const std::vector<CellCourse>& courses,
-                           const std::string& why_not_tried) {
+                           const std::vector<CellCourse>& courses) {
   const auto seconds = predicted_rest(cells, courses);
-  if (!seconds) {
-    return "not known before a cell has finished" +
-           (why_not_tried.empty() ? "" : "; " + why_not_tried);
-  }
+  if (!seconds) return "not known before a cell has finished";
   const bool by_trials = count_of(CellState::finished, courses) == 0;
   return clock_time(*seconds) + (by_trials ? " or so, by one minibatch" : "");
 }
 
+// The first of them, among the cells that are to run.
+std::string missing_file(const std::vector<StudyCell>& cells,
+                         const std::vector<CellCourse>& courses) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (!courses[i].is_over() && !cells[i].why_not_tried.empty()) return cells[i].why_not_tried;
+  }
+  return {};
+}
+
 void print_sum(std::ostream& out, const std::vector<StudyCell>& cells,
-               const std::vector<CellCourse>& courses, const std::string& why_not_tried) {
+               const std::vector<CellCourse>& courses) {
   const auto finished = count_of(CellState::finished, courses);
   const auto diverged = count_of(CellState::diverged, courses);
   const auto left = cells.size() - finished - diverged;
   out << cells.size() << (cells.size() == 1 ? " cell: " : " cells: ") << finished << " finished, "
       << diverged << " diverged, " << left << " to run\n";
-  if (left > 0) {
-    out << "predicted time: " << predicted_text(cells, courses, why_not_tried) << '\n';
-  }
+  if (left == 0) return;
+  out << "predicted time: " << predicted_text(cells, courses) << '\n';
+  const std::string missing = missing_file(cells, courses);
+  if (!missing.empty()) out << "missing: " << missing << '\n';
 }
 
 }  // namespace
 
 void print_listing(std::ostream& out, const std::vector<StudyCell>& cells,
-                   const std::vector<CellCourse>& courses, const std::string& why_not_tried) {
+                   const std::vector<CellCourse>& courses) {
   std::size_t name_width = 0;
   std::size_t state_width = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -91,7 +97,7 @@ void print_listing(std::ostream& out, const std::vector<StudyCell>& cells,
     if (!options.empty()) line.resize(name_width + state_width + 3, ' ');
     out << line << options << '\n';
   }
-  print_sum(out, cells, courses, why_not_tried);
+  print_sum(out, cells, courses);
 }
 
 }  // namespace rubato::app

@@ -10,8 +10,8 @@
 
 namespace rubato::app {
 
-// `courses` are the cells', in the same order. `why_not_tried` is why they could not be, if so.
+// `courses` are the cells', in the same order.
 void print_listing(std::ostream& out, const std::vector<StudyCell>& cells,
-                   const std::vector<CellCourse>& courses, const std::string& why_not_tried = {});
+                   const std::vector<CellCourse>& courses);
 
 }  // namespace rubato::app

@@ -17,7 +17,7 @@ OptionTable study_table() {
            "  [study]\n"
            "  name = batches\n"
            "  out = runs/batches          # where it goes; default the name\n"
-           "  base-batch = 64             # of the formulas; default the smallest of the grid\n"
+           "  base-batch = 64             # of the formulas; default the smallest there is\n"
            "  [common]                    # options of rubato train, for every cell\n"
            "  data = digits\n"
            "  epochs = 10\n"

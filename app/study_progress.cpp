@@ -7,6 +7,8 @@
 namespace rubato::app {
 namespace {
 
+constexpr double seconds_to_begin = 1;  // MPI, the files, the last checkpoint: measured 0.5 to 1
+
 using Likeness = bool (*)(const StudyCell&, const StudyCell&);
 
 bool are_seeds_apart(const StudyCell& one, const StudyCell& other) {
@@ -17,35 +19,21 @@ bool have_the_same_batch(const StudyCell& one, const StudyCell& other) {
 }
 bool are_of_one_study(const StudyCell& /*one*/, const StudyCell& /*other*/) { return true; }
 
-double seconds_of(const CellCourse& course) {
-  return course.training_seconds + course.evaluation_seconds;
-}
-
-// In the mean over the finished cells that are like it.
-std::optional<double> seconds_of_those_like(const StudyCell& cell, Likeness is_like,
-                                            const std::vector<StudyCell>& cells,
-                                            const std::vector<CellCourse>& courses) {
-  double sum = 0;
-  int count = 0;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (courses[i].state != CellState::finished || !is_like(cells[i], cell)) continue;
-    sum += seconds_of(courses[i]);
-    ++count;
+// Without the second in which it begins.
+std::optional<double> predicted_course(const StudyCell& cell, const std::vector<StudyCell>& cells,
+                                       const std::vector<CellCourse>& courses) {
+  for (const Likeness is_like : {are_seeds_apart, have_the_same_batch, are_of_one_study}) {
+    double taken = 0;
+    double expected = 0;  // by their trials, or without trials as long as this one
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool are_both_tried = cells[i].trial_seconds && cell.trial_seconds;
+      if (courses[i].state != CellState::finished || !is_like(cells[i], cell)) continue;
+      taken += courses[i].training_seconds + courses[i].evaluation_seconds;
+      expected += are_both_tried ? *cells[i].trial_seconds / *cell.trial_seconds : 1;
+    }
+    if (expected > 0) return taken / expected;
   }
-  return count > 0 ? std::optional(sum / count) : std::nullopt;
-}
-
-// How much longer the finished cells took than their trials said.
-double slowness_of_trials(const std::vector<StudyCell>& cells,
-                          const std::vector<CellCourse>& courses) {
-  double said = 0;
-  double taken = 0;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (courses[i].state != CellState::finished || !cells[i].trial_seconds) continue;
-    said += *cells[i].trial_seconds;
-    taken += seconds_of(courses[i]);
-  }
-  return said > 0 ? taken / said : 1;
+  return cell.trial_seconds;
 }
 
 // To its end, by its own speed; nothing before its first update, or where its end is not known.
@@ -65,11 +53,8 @@ std::string place_of(std::size_t index, const std::vector<StudyCell>& cells) {
 
 std::optional<double> predicted_seconds(const StudyCell& cell, const std::vector<StudyCell>& cells,
                                         const std::vector<CellCourse>& courses) {
-  for (const Likeness is_like : {are_seeds_apart, have_the_same_batch}) {
-    if (const auto known = seconds_of_those_like(cell, is_like, cells, courses)) return known;
-  }
-  if (cell.trial_seconds) return *cell.trial_seconds * slowness_of_trials(cells, courses);
-  return seconds_of_those_like(cell, are_of_one_study, cells, courses);
+  const auto course = predicted_course(cell, cells, courses);
+  return course ? std::optional(seconds_to_begin + *course) : std::nullopt;
 }
 
 std::optional<double> predicted_rest(const std::vector<StudyCell>& cells,

@@ -1,9 +1,9 @@
 // How far a study is, and how long the rest will take.
 //
-// A cell that has finished tells how long those like it take: the same group and batch with another
-// seed, or else the same batch (an update costs about the same under every rule). Else the trial of
-// the cell tells it, corrected by how right the trials of finished cells were; without one, the
-// finished cells of any kind.
+// A cell that has finished tells how long the same takes with another seed. For others there is the
+// trial of the cell, times how much longer than their trials the finished cells took: those of the
+// same batch (an update costs about the same under every rule), or else all. Without a trial it is
+// the mean of those cells. Each cell takes a second more to begin.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct RunningCell {
 };
 
 // The seconds until the study's end: of the running cell by its own speed, of the others as
-// predicted_rest() has it, or where none has finished as if they took as long as this one. Nothing
+// predicted_rest() has it, or where that is not known as if they took as long as this one. Nothing
 // while that is not known either.
 std::optional<double> seconds_left(const RunningCell& running, const std::vector<StudyCell>& cells,
                                    const std::vector<CellCourse>& courses);

@@ -1,7 +1,7 @@
 // The cell of a study that somebody means: "batch=1024,optimizer=lars,seed=1".
 //
 // A name is one of the study's axes (batch, trace, variant, an option of the grid) or an option of
-// its cells; the values are compared as they are written in the cells.
+// its cells, given or not; numbers are compared as numbers, other values as they are written.
 #pragma once
 
 #include <filesystem>

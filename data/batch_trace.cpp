@@ -46,7 +46,7 @@ BatchTrace BatchTrace::from_rows(std::vector<std::uint64_t> batch_sizes) {
 
 BatchTrace BatchTrace::constant(std::uint64_t batch_size) {
   BatchTrace trace = from_rows({batch_size});
-  trace.name_ = "constant batch size";
+  trace.name_ = "--batch-size";
   trace.constant_ = true;
   return trace;
 }

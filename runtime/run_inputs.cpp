@@ -71,7 +71,7 @@ data::TracePlan make_plan(const RunOptions& options, data::BatchTrace trace,
     return data::TracePlan(std::move(trace), plan);
   } catch (const data::ContentError& error) {
     if (!options.trace_file.empty()) throw;
-    throw std::invalid_argument(std::string("--batch-size: ") + error.what());
+    throw std::invalid_argument(error.what());
   }
 }
 

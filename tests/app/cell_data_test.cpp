@@ -40,6 +40,14 @@ TEST(CellData, LoadsThemAgainOnlyIfTheyAreOthers) {
   EXPECT_TRUE(data::open_image(provided_data_image(), {.spec = "synthetic:samples=40"}));
 }
 
+TEST(CellData, TakesNothingBackThatItHasNotGiven) {
+  CellData data;
+  data.provide(training_on("digits"));
+  const auto told = provided_data_image();
+  { const CellData other; }
+  EXPECT_EQ(provided_data_image(), told);
+}
+
 TEST(CellData, IsSilentOfDataThatCannotBeLoaded) {
   CellData data;
   data.provide(training_on("digits"));

@@ -17,30 +17,37 @@ runtime::RunOptions run_of(const std::vector<std::string>& words) {
   return run_from(train_table().parse(all));
 }
 
-// Without the second in which it begins. The speed is measured once for each trial.
-double seconds_of(CellTrial& trial, const std::vector<std::string>& words) {
-  return trial.seconds(run_of(words)).value() - 1;
+std::optional<double> samples_of(const std::vector<std::string>& words, std::uint64_t cores = 1) {
+  const auto run = run_of(words);
+  return samples_of_a_core(run, runtime::open_inputs(run), cores);
 }
 
-// 1438 images to train on, 359 that are evaluated after each epoch; 1408 fit into 44 batches.
+// 1438 images to train on, of which 1408 fit into 44 batches; 359 are evaluated after each epoch.
 TEST(CellTrial, CountsSamplesAndEvaluations) {
-  CellTrial trial(1, 1);
-  const double once = seconds_of(trial, {"--batch-size=32", "--epochs=1"});
-  EXPECT_GT(once, 0);
-  EXPECT_LT(once, 10);
-  EXPECT_NEAR(seconds_of(trial, {"--batch-size=32", "--epochs=8"}), 8 * once, 1e-9);
-  const double more = seconds_of(trial, {"--batch-size=32", "--epochs=1", "--evaluate-every=352"});
-  EXPECT_NEAR(more / once, (1408 + 5 * 359 / 3.0) / (1408 + 359 / 3.0), 1e-9);
+  EXPECT_DOUBLE_EQ(*samples_of({"--batch-size=32", "--epochs=1"}), 1408 + 359 / 3.0);
+  EXPECT_DOUBLE_EQ(*samples_of({"--batch-size=32", "--epochs=6"}), 6 * 1408 + 6 * 359 / 3.0);
+  EXPECT_DOUBLE_EQ(*samples_of({"--batch-size=32", "--epochs=1", "--evaluate-every=352"}),
+                   1408 + 4 * 359 / 3.0)
+      << "one of them at the epoch's end";
+  EXPECT_DOUBLE_EQ(*samples_of({"--batch-size=32", "--epochs=1", "--evaluate-every=353"}),
+                   1408 + 4 * 359 / 3.0);
+  EXPECT_DOUBLE_EQ(*samples_of({"--batch-size=32", "--updates=22"}), 704 + 359 / 6.0);
 }
 
-TEST(CellTrial, SharesMinibatchesAmongRanksThatHaveACore) {
-  const std::vector<std::string> words{"--batch-size=64", "--epochs=50", "--minibatch=32"};
-  CellTrial alone(1, 8);
-  const double one = seconds_of(alone, words);
-  CellTrial many(8, 8);
-  EXPECT_LT(seconds_of(many, words), one) << "two of them have a minibatch";
-  CellTrial crowded(8, 1);
-  EXPECT_GT(seconds_of(crowded, words), 0.6 * one);
+TEST(CellTrial, SharesNoMoreMinibatchesThanThereAre) {
+  const std::vector<std::string> words{"--batch-size=64", "--epochs=3", "--minibatch=32"};
+  const double alone = *samples_of(words);
+  EXPECT_DOUBLE_EQ(*samples_of(words, 2), alone / 2);
+  EXPECT_DOUBLE_EQ(*samples_of(words, 8), alone / 2);
+}
+
+TEST(CellTrial, MeasuresOnce) {
+  CellTrial trial(4, 1);
+  const double once = *trial.seconds(run_of({"--batch-size=64", "--epochs=1"}));
+  EXPECT_GT(once, 0);
+  EXPECT_LT(once, 100);
+  EXPECT_DOUBLE_EQ(*trial.seconds(run_of({"--batch-size=64", "--epochs=8"})), 8 * once)
+      << "four ranks have one core";
 }
 
 TEST(CellTrial, KnowsNoEndWhereThereIsNone) {

@@ -41,6 +41,7 @@ TEST(StudyAxes, HaveValuesBetweenBlanksAndCommas) {
   EXPECT_THAT(texts("sgd lars", OptionKind::choice), ElementsAre("sgd", "lars"));
   EXPECT_THAT(texts("mlp:64,32, linear mnist", OptionKind::text),
               ElementsAre("mlp:64,32", "linear", "mnist"));
+  EXPECT_THAT(texts("linear , mnist", OptionKind::text), ElementsAre("linear", "mnist"));
   EXPECT_THAT(texts("  ", OptionKind::number), ElementsAre());
 }
 
@@ -86,6 +87,15 @@ TEST(StudyAxes, HaveEachValueOnce) {
                                                 " need names of their own"));
   EXPECT_THAT([] { axes(study_of({{.key = "trace", .value = "a/x.csv b/x.csv", .line = 4}})); },
               ThrowsMessage<data::ContentError>(HasSubstr("x stands twice")));
+}
+
+TEST(StudyAxes, TakeNumbersAsNumbersAndNamesAsNames) {
+  EXPECT_THAT([] { axes(study_of({{.key = "lr", .value = "0.1 1e-1", .line = 4}})); },
+              ThrowsMessage<data::ContentError>(HasSubstr("s.ini:4: lr: 1e-1 is 0.1; cells ")));
+  EXPECT_EQ(axes(study_of({{.key = "trace", .value = "1.csv 01.csv"}}))[0].values.size(), 2U);
+  auto study = study_of({{.key = "lr", .value = "0.1"}});
+  study.variants = {{.name = "1", .line = 5}, {.name = "01", .line = 6}};
+  EXPECT_EQ(axes(study)[1].values.size(), 2U);
 }
 
 TEST(StudyAxes, HaveAValueBeforeEachComma) {

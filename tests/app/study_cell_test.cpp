@@ -96,7 +96,7 @@ TEST(StudyCell, RefusesFormulasThatComeToNothing) {
   EXPECT_THAT(complaint_about("lr = 1 - k\n[grid]\nbatch-size = 64\n"),
               HasSubstr(":6: lr 0: expected a positive number"));
   EXPECT_THAT(complaint_about("lr = k\n[grid]\ntrace = a.csv\n"),
-              HasSubstr("unknown name \"k\" (valid: min, max, sqrt); it has one where there is a "
+              HasSubstr("unknown name \"k\" (valid: min, max, sqrt); k and batch need a "
                         "batch-size (in the cell trace=a)"))
       << "a trace has many batch sizes";
 }
@@ -159,20 +159,21 @@ TEST(StudyCell, MustHaveANameThatAFileCanHave) {
 }
 
 // What becomes of a trial's complaint, without the study's path.
-template <class Thrown, class Caught>
+template <class Error>
 std::string complaint_of_trial(const std::string& complaint, const std::string& grid) {
   const TemporaryFile file(study_head + grid);
   const OptionTable train = train_table();
-  const auto complain = [&](const runtime::RunOptions&) -> std::optional<double> {
-    throw Thrown(complaint);
-  };
+  std::string sentence;
   try {
-    cells_of(read_study(file.path(), train), train, complain);
-  } catch (const Caught& error) {
-    const std::string sentence = error.what();
-    return sentence.starts_with(file.path()) ? sentence.substr(file.path().size()) : sentence;
+    sentence = cells_of(read_study(file.path(), train), train,
+                        [&](const runtime::RunOptions&) -> std::optional<double> {
+                          throw Error(complaint);
+                        })[0]
+                   .why_not_tried;
+  } catch (const data::ContentError& error) {
+    sentence = error.what();
   }
-  return "nothing";
+  return sentence.starts_with(file.path()) ? sentence.substr(file.path().size()) : sentence;
 }
 
 TEST(StudyCell, IsTriedWithItsOptions) {
@@ -187,16 +188,18 @@ TEST(StudyCell, IsTriedWithItsOptions) {
 }
 
 TEST(StudyCell, SaysWhereATrialsComplaintComesFrom) {
-  const auto of_options = complaint_of_trial<std::invalid_argument, data::ContentError>(
-      "--batch-size 64: too large", "[grid]\nbatch-size = 64\n");
-  EXPECT_EQ(of_options, ":7: --batch-size 64: too large (in the cell batch=64)");
+  EXPECT_EQ(complaint_of_trial<std::invalid_argument>("--batch-size 64: too large",
+                                                      "[grid]\nbatch-size = 64\n"),
+            ":7: --batch-size 64: too large (in the cell batch=64)");
   const std::string traces = "[grid]\nseed = 1\ntrace = a.csv\n";
-  const auto of_a_file = complaint_of_trial<data::MissingFileError, data::MissingFileError>(
-      "a.csv: cannot open", traces);
-  EXPECT_EQ(of_a_file, ":8: a.csv: cannot open (in the cell trace=a,seed=1)");
-  const auto of_a_row =
-      complaint_of_trial<data::ContentError, data::ContentError>("a.csv:3: row 2", traces);
-  EXPECT_EQ(of_a_row, "a.csv:3: row 2 (in the cell trace=a,seed=1)") << "it has its own place";
+  EXPECT_EQ(complaint_of_trial<data::MissingFileError>("a.csv: cannot open", traces),
+            ":8: a.csv: cannot open (in the cell trace=a,seed=1)");
+  const std::string test_data = "test-data = csv:b.csv,shape=1x8x8\n" + traces;
+  EXPECT_EQ(complaint_of_trial<data::MissingFileError>("b.csv: cannot open", test_data),
+            ":6: b.csv: cannot open (in the cell trace=a,seed=1)");
+  EXPECT_EQ(complaint_of_trial<data::ContentError>("a.csv:3: row 2", traces),
+            "a.csv:3: row 2 (in the cell trace=a,seed=1)")
+      << "it has a place of its own";
 }
 
 }  // namespace

@@ -33,13 +33,16 @@ TEST(StudyListing, SaysWhatItsPredictionIsMadeOf) {
   for (auto& cell : cells) cell.trial_seconds = 70;
   std::ostringstream out;
   print_listing(out, cells, {{}, {}});
-  EXPECT_THAT(out.str(), EndsWith("predicted time: 2:20 or so, by one minibatch\n"));
+  EXPECT_THAT(out.str(), EndsWith("predicted time: 2:22 or so, by one minibatch\n"));
 }
 
-TEST(StudyListing, SaysWhyTheCellsCouldNotBeTried) {
+TEST(StudyListing, SaysWhatIsMissingForWhatIsToRun) {
+  std::vector<StudyCell> cells{made_cell("sgd", "32", "1"), made_cell("sgd", "128", "1")};
+  cells[0].why_not_tried = "s.ini:6: a.csv: cannot open";
+  cells[1].why_not_tried = "s.ini:6: b.csv: cannot open";
   std::ostringstream out;
-  print_listing(out, {made_cell("sgd", "32", "1")}, {{}}, "a.csv: cannot open");
-  EXPECT_THAT(out.str(), EndsWith("not known before a cell has finished; a.csv: cannot open\n"));
+  print_listing(out, cells, {made_course(CellState::finished, {0.5}), {}});
+  EXPECT_THAT(out.str(), EndsWith("time: 0:12\nmissing: s.ini:6: b.csv: cannot open\n"));
 }
 
 TEST(StudyListing, PredictsFromWhatHasFinished) {
@@ -47,7 +50,7 @@ TEST(StudyListing, PredictsFromWhatHasFinished) {
             "batch=32,optimizer=sgd,seed=1   finished  --lr 0.1\n"
             "batch=128,optimizer=sgd,seed=1  to run    --lr 0.4\n"
             "2 cells: 1 finished, 0 diverged, 1 to run\n"
-            "predicted time: 0:22\n");
+            "predicted time: 0:23\n");
 }
 
 TEST(StudyListing, PredictsNothingWhereNothingIsLeft) {

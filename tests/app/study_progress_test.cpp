@@ -13,7 +13,7 @@ const std::vector<StudyCell> some_cells{made_cell("sgd", "32", "1"), made_cell("
                                         made_cell("lars", "32", "1"), made_cell("lars", "64", "1")};
 const CellCourse absent;
 
-// A cell of n evaluations takes 11 n seconds.
+// A cell of n evaluations takes 11 n seconds, and one to begin.
 CellCourse finished(std::size_t evaluations) {
   return made_course(State::finished, std::vector<double>(evaluations, 0.5));
 }
@@ -27,25 +27,34 @@ TEST(StudyProgress, KnowsNothingBeforeACellHasFinished) {
 
 TEST(StudyProgress, TakesTheCellsThatAreMostAlike) {
   const std::vector<CellCourse> courses{finished(1), absent, finished(3), absent};
-  EXPECT_EQ(predicted_seconds(some_cells[1], some_cells, courses), 11) << "another seed";
-  EXPECT_EQ(predicted_seconds(some_cells[3], some_cells, courses), 22) << "the mean of all";
+  EXPECT_EQ(predicted_seconds(some_cells[1], some_cells, courses), 12) << "another seed";
+  EXPECT_EQ(predicted_seconds(some_cells[3], some_cells, courses), 23) << "the mean of all";
   const std::vector<CellCourse> other{absent, absent, finished(3), finished(9)};
-  EXPECT_EQ(predicted_seconds(some_cells[0], some_cells, other), 33) << "the same batch";
-  EXPECT_EQ(predicted_rest(some_cells, courses), 33);
+  EXPECT_EQ(predicted_seconds(some_cells[0], some_cells, other), 34) << "the same batch";
+  EXPECT_EQ(predicted_rest(some_cells, courses), 12 + 23);
   EXPECT_EQ(predicted_rest(some_cells, {finished(1), finished(1), finished(1), finished(1)}), 0);
 }
 
-// Trials of 10 seconds for a cell that took 11, and of 30 for one of another batch.
+// Trials say 10 seconds, of one cell 30; one that has finished took 11.
 TEST(StudyProgress, TakesATrialForWhatIsLikeNoFinishedCell) {
   auto cells = some_cells;
   for (auto& cell : cells) cell.trial_seconds = 10;
   cells[3].trial_seconds = 30;
   const std::vector<CellCourse> none(4);
-  EXPECT_EQ(predicted_seconds(cells[3], cells, none), 30);
-  EXPECT_EQ(predicted_rest(cells, none), 60);
+  EXPECT_EQ(predicted_seconds(cells[3], cells, none), 31);
+  EXPECT_EQ(predicted_rest(cells, none), 64);
   const std::vector<CellCourse> one{finished(1), absent, absent, absent};
-  EXPECT_EQ(predicted_seconds(cells[1], cells, one), 11) << "another seed has finished";
-  EXPECT_EQ(predicted_seconds(cells[3], cells, one), 33) << "as much slower as that one was";
+  EXPECT_DOUBLE_EQ(*predicted_seconds(cells[1], cells, one), 12) << "another seed";
+  EXPECT_DOUBLE_EQ(*predicted_seconds(cells[3], cells, one), 34) << "as much slower";
+}
+
+// A larger model with the batch of a finished cell takes longer, nevertheless.
+TEST(StudyProgress, CorrectsATrialByThoseOfItsBatchFirst) {
+  auto cells = some_cells;
+  for (auto& cell : cells) cell.trial_seconds = 11;
+  cells[2].trial_seconds = 50;
+  const std::vector<CellCourse> courses{finished(1), absent, absent, finished(3)};
+  EXPECT_DOUBLE_EQ(*predicted_seconds(cells[2], cells, courses), 51);
 }
 
 TEST(StudyProgress, CountsTheRunningCellByItsOwnSpeed) {
@@ -55,9 +64,9 @@ TEST(StudyProgress, CountsTheRunningCellByItsOwnSpeed) {
   running.update = 15;
   EXPECT_EQ(seconds_left(running, some_cells, none), 2 + 3 * 5) << "the others as this one";
   const std::vector<CellCourse> some{absent, finished(1), absent, absent};
-  EXPECT_EQ(seconds_left(running, some_cells, some), 2 + 2 * 11);
+  EXPECT_EQ(seconds_left(running, some_cells, some), 2 + 2 * 12);
   running.total_updates.reset();
-  EXPECT_EQ(seconds_left(running, some_cells, some), 3 * 11);
+  EXPECT_EQ(seconds_left(running, some_cells, some), 3 * 12);
 }
 
 TEST(StudyProgress, IsALine) {

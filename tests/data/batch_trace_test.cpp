@@ -133,7 +133,7 @@ TEST(BatchTrace, ConstantHasNoEnd) {
   EXPECT_TRUE(trace.is_endless());
   EXPECT_EQ(trace.rows(), 1U);
   EXPECT_EQ(trace.batch_size(123456789), 48U);
-  EXPECT_EQ(trace.where(7), "constant batch size");
+  EXPECT_EQ(trace.where(7), "--batch-size");
 }
 
 TEST(BatchTrace, SparseHoldsWhatTheRowsSay) {

@@ -243,7 +243,7 @@ TEST(TracePlanEnd, AnEndlessPlanHasNoTotals) {
   EXPECT_THROW(TracePlan(BatchTrace::from_rows({20, 101}), repeating), ContentError);
   EXPECT_THAT(thrown_message<ContentError>(
                   [] { TracePlan(BatchTrace::constant(101), options_of(100, 10)); }),
-              HasSubstr("constant batch size: found batch size 101, expected at most the 100"));
+              HasSubstr("--batch-size: found batch size 101, expected at most the 100"));
 }
 
 TEST(TracePlanEnd, RefusesOptionsThatMakeNoRun) {
