@@ -71,7 +71,7 @@ double CellTrial::seconds_per_sample(const runtime::RunOptions& run, runtime::Ru
   const data::SampleShape shape = dataset.shape();
   std::string key = run.model + " " + run.backend + " " + run.isa;
   for (const auto number : {shape.height, shape.width, shape.channels, dataset.classes(), size}) {
-    key += " " + std::to_string(number);
+    key.append(" ").append(std::to_string(number));
   }
   if (const auto known = measured_.find(key); known != measured_.end()) return known->second;
   std::vector<std::uint64_t> indices(size);
