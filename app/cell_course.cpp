@@ -14,7 +14,7 @@ namespace {
 
 // Weights that are finite may give outputs that are not: such a run comes to its end, with nothing.
 bool ends_with_nothing(const CellCourse& course) {
-  return !course.evaluations.empty() && !std::isfinite(course.evaluations.back().loss);
+  return !course.evaluations.empty() && !has_outcome(course.evaluations.back());
 }
 
 // What every sentence of runtime::RunError on divergence says; the same exit code also means that
@@ -62,9 +62,13 @@ CellCourse course_of(const std::filesystem::path& directory) {
   return course;
 }
 
+bool has_outcome(const CellEvaluation& evaluation) {
+  return std::isfinite(evaluation.loss) && !std::isnan(evaluation.accuracy);
+}
+
 std::optional<double> seconds_to(const CellCourse& course, double accuracy) {
   for (const auto& evaluation : course.evaluations) {
-    if (evaluation.accuracy >= accuracy) return evaluation.seconds;
+    if (has_outcome(evaluation) && evaluation.accuracy >= accuracy) return evaluation.seconds;
   }
   return std::nullopt;
 }
@@ -72,7 +76,7 @@ std::optional<double> seconds_to(const CellCourse& course, double accuracy) {
 std::optional<CellEvaluation> best_of(const CellCourse& course) {
   std::optional<CellEvaluation> best;
   for (const auto& evaluation : course.evaluations) {
-    if (std::isnan(evaluation.accuracy) || !std::isfinite(evaluation.loss)) continue;
+    if (!has_outcome(evaluation)) continue;
     if (!best || evaluation.accuracy > best->accuracy) best = evaluation;
   }
   return best;

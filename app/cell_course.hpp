@@ -20,6 +20,9 @@ struct CellEvaluation {
   double seconds = 0;   // of training until then, without evaluations
 };
 
+// Whether it tells anything: of outputs that are no numbers the most likely class means nothing.
+bool has_outcome(const CellEvaluation& evaluation);
+
 struct CellCourse {
   CellState state = CellState::absent;
   std::uint64_t updates = 0;                     // done
@@ -36,7 +39,7 @@ struct CellCourse {
 // Of DIR/state.json and DIR/metrics.jsonl; what cannot be read there is as if it were not.
 CellCourse course_of(const std::filesystem::path& directory);
 
-// The best accuracy of a course, the first of equals; none without an evaluation.
+// The best accuracy of a course, the first of equals; none without an evaluation that tells any.
 std::optional<CellEvaluation> best_of(const CellCourse& course);
 
 // The seconds of training until the first evaluation with at least this accuracy (of 1).

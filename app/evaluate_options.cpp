@@ -65,7 +65,6 @@ std::vector<Option> evaluation_execution_options() {
            .description = "the widest instruction set that onednn may use"}};
 }
 
-// "csv:a.csv" and "mlp:64" are both known by what stands before the colon.
 void require_known(const EvaluationTask& task) {
   require_choice("data", kind_of(task.data.spec), data::data_spec_names());
   if (task.data.test_spec) {

@@ -12,14 +12,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Evaluation = std::optional<CellEvaluation>;
 
-// The first of those that are closest; what has no accuracy or no loss is passed over.
+// The first of those that are closest.
 Evaluation closest_to(double accuracy, const CellCourse& course) {
   const auto distance = [&](const CellEvaluation& one) {
     return std::abs(one.accuracy - accuracy);
   };
   Evaluation found;
   for (const auto& one : course.evaluations) {
-    if (std::isnan(one.accuracy) || !std::isfinite(one.loss)) continue;
+    if (!has_outcome(one)) continue;
     if (!found || distance(one) < distance(*found)) found = one;
   }
   return found;

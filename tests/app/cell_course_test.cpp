@@ -100,6 +100,7 @@ TEST(CellCourse, HasDivergedIfItEndsWithNoLoss) {
   const auto course = course_of(directory.path());
   EXPECT_EQ(course.state, CellState::diverged);
   EXPECT_EQ(best_of(course)->accuracy, 0.75) << "without a loss there is nothing to count";
+  EXPECT_EQ(seconds_to(course, 0.8), std::nullopt);
 }
 
 }  // namespace

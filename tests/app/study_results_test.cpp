@@ -97,6 +97,16 @@ TEST(StudyResults, AreADocument) {
   EXPECT_TRUE(json["cells"][4]["last"]["accuracy"].is_null());
 }
 
+// The baseline is 0.5, and so would the accuracy be that comes with no loss.
+TEST(StudyResults, AreClosestWhereTheyTellSomething) {
+  auto broken = made_course(State::diverged, {0.25, 0.5});
+  broken.evaluations[1].loss = std::nan("");
+  const auto found =
+      results_of("s", {cells[0], cells[3]}, {made_course(State::finished, {0.5}), broken});
+  ASSERT_TRUE(found.cells[1].closest);
+  EXPECT_EQ(found.cells[1].closest->update, 10U);
+}
+
 TEST(StudyResults, MayHaveNoTestSet) {
   const auto found = results_of("s", {cells[0]}, {made_course(State::finished, {})});
   ASSERT_EQ(found.cells.size(), 1U);
