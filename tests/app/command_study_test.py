@@ -266,6 +266,22 @@ class Refusals(StudyTest):
         self.assertRegex(shown[-2], r"^predicted time: not known")
         self.assertRegex(shown[-1], r"^missing: s\.ini:5: .*nowhere")
 
+        # A launcher that is no mpirun may start cells where the data are.
+        launcher = self.write("start", '#!/bin/sh\nexec "$RUBATO_MPIEXEC" "$@"\n')
+        launcher.chmod(0o755)
+        self.refuse(66, [f"the cell {CELLS[0]}: exit code 66", "nowhere.csv"],
+                    "study", "s.ini", "--ranks", 1, "--mpirun", launcher)
+
+    def test_of_files_only_where_a_cell_still_needs_them(self):
+        study = "[study]\nname = s\n[common]\ndata = digits\n[grid]\ntrace = "
+        self.write("s.ini", study + "a.csv")
+        first = self.write_trace([32, 64], "a.csv")
+        self.succeed("study", "s.ini", "--ranks", 1)
+        first.unlink()
+        self.write_trace([64, 32], "b.csv")
+        self.write("s.ini", study + "a.csv, b.csv")
+        self.assertIn("cell 2/2", self.succeed("study", "s.ini", "--ranks", 1).output)
+
     def test_of_the_last_cell_before_the_first_one_runs(self):
         words = ["s.ini:10: --batch-size: found batch size 2000, expected at most the 1408 samples",
                  "(in the cell batch=2000,variant="]
