@@ -38,6 +38,7 @@ RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::ve
   if (directory_ == nullptr) return;
   const CheckpointStore store(directory_->path(), options_.kept_checkpoints);
   const auto metrics = directory_->path() / "metrics.jsonl";
+  if (options_.writes_tensorboard) make_event_directory(directory_->path() / "tensorboard");
   if (facts_.resumed_from.empty()) {
     directory_->begin_anew();
     metrics_ = std::make_unique<MetricsFile>(metrics);

@@ -38,10 +38,14 @@ std::uint64_t seconds_of(const fs::path& file) {
   return seconds;
 }
 
+[[noreturn]] void refuse(const fs::path& directory, const fs::filesystem_error& error) {
+  throw OutputError("cannot write in " + directory.string() + ": " + error.code().message());
+}
+
 // Readers take files in the order of their names.
 fs::path new_file(const fs::path& directory) {
+  make_event_directory(directory);
   try {
-    fs::create_directories(directory);
     auto seconds = static_cast<std::uint64_t>(seconds_since_1970());
     for (const auto& entry : fs::directory_iterator(directory)) {
       if (is_event_file(entry)) seconds = std::max(seconds, seconds_of(entry) + 1);
@@ -49,7 +53,7 @@ fs::path new_file(const fs::path& directory) {
     return directory /
            (std::string(name_begin) + std::to_string(seconds) + "." + collectives::host_name());
   } catch (const fs::filesystem_error& error) {
-    throw OutputError("cannot write in " + directory.string() + ": " + error.code().message());
+    refuse(directory, error);
   }
 }
 
@@ -108,6 +112,14 @@ void TensorboardFile::evaluation(const EvaluationReport& report) {
 }
 
 void TensorboardFile::end(const RunEnd& /*end*/) { records_.finish(); }
+
+void make_event_directory(const fs::path& directory) {
+  try {
+    fs::create_directories(directory);
+  } catch (const fs::filesystem_error& error) {
+    refuse(directory, error);
+  }
+}
 
 void remove_event_files(const fs::path& directory) {
   if (!fs::is_directory(directory)) return;

@@ -39,6 +39,9 @@ class TensorboardFile final : public RunLog {
   LineFile records_;
 };
 
+// Asked for before anything of the run that is replaced goes. Throws OutputError.
+void make_event_directory(const std::filesystem::path& directory);
+
 // Those of a run that is replaced, and the directory if nothing else is in it. Throws
 // std::filesystem::filesystem_error.
 void remove_event_files(const std::filesystem::path& directory);

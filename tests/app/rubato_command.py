@@ -107,7 +107,10 @@ class CommandTest(unittest.TestCase):
         return result
 
     def refuse(self, code, words, *arguments, ranks=None, output="", **process):
-        """One sentence on stderr with all the words, `output` on stdout, the code, in time."""
+        """One sentence on stderr with all the words, `output` on stdout, the code, in time.
+
+        What is refused changes nothing, so that it can be asked for again.
+        """
         for _ in range(ATTEMPTS):
             result = rubato(*arguments, ranks=ranks, directory=self.directory, **process)
             if result.seconds < SECONDS:

@@ -193,6 +193,11 @@ class Refusals(TensorboardTest):
     def test_where_the_files_cannot_be(self):
         self.write("run/tensorboard", "in the way")
         self.refuse(73, ["cannot write in run/tensorboard"], *RUN, "--tensorboard", ranks=2)
+        self.succeed(*RUN, ranks=2)  # what was refused has begun nothing
+        metrics = (self.directory / "run" / "metrics.jsonl").read_bytes()
+        self.refuse(73, ["cannot write in run/tensorboard"], *RUN, "--tensorboard", "--overwrite",
+                    ranks=2)
+        self.assertEqual((self.directory / "run" / "metrics.jsonl").read_bytes(), metrics)
 
 
 if __name__ == "__main__":
