@@ -1,3 +1,4 @@
+#include "nn/convolution_descriptions.hpp"
 #include "tests/nn/convolution_by_definition.hpp"
 
 namespace rubato::nn {
@@ -18,6 +19,53 @@ TEST(OnednnConvolution, ComputesAtMoreSizesThanItKeeps) {
           {test.input().first(samples * geometry.input.elements()), {}, output, {}});
       EXPECT_LT(distance(output, std::span(whole).first(output.size())), 1e-6) << samples;
     }
+  }
+}
+
+// Too large to be differentiated step by step; Eigen's twin is, in small.
+TEST(OnednnConvolution, EqualsItsTwinWhereWinogradPays) {
+  const ConvolutionGeometry geometries[] = {
+      {"conv", {12, 8, 32}, 48, 3, Activation::relu, 1, 1},
+      {"conv", {12, 8, 48}, 32, 3, Activation::none, 1, 1, /*has_bias=*/false},
+      {"conv", {13, 10, 64}, 32, 3, Activation::none, 1, 0, /*has_bias=*/false},
+      {"conv", {9, 14, 32}, 64, 3, Activation::relu, 1, 0}};
+  constexpr std::size_t samples = 5;
+  for (const ConvolutionGeometry& geometry : geometries) {
+    SCOPED_TRACE(geometry.outputs);
+    ASSERT_TRUE(winograd_pays(geometry, samples));
+    LayerUnderTest test(make_onednn_convolution(geometry), samples);
+    LayerUnderTest twin(make_eigen_convolution(geometry), samples);
+    for (const unsigned seed : {1U, 2U}) {
+      for (LayerUnderTest* const one : {&test, &twin}) {
+        fill_random(one->tensor(0), seed);
+        one->forward();
+        one->backward();
+      }
+      EXPECT_LT(distance(test.output(), convolution_by_definition(geometry, test)), 2e-6);
+      EXPECT_LT(distance(test.input_gradient(), twin.input_gradient()), 2e-6);
+      for (std::size_t i = 0; i < (geometry.has_bias ? 2U : 1U); ++i) {
+        EXPECT_LT(distance(test.gradient(i), twin.gradient(i)), 2e-6) << i;
+      }
+    }
+  }
+}
+
+// Each kind of kernels wants the weights in an order of its own.
+TEST(OnednnConvolution, ComputesInTurnWithAndWithoutWinograd) {
+  const ConvolutionGeometry geometry{"conv", {8, 8, 32}, 32, 3, Activation::none, 1, 1};
+  const std::size_t few = 3;
+  LayerUnderTest test(make_onednn_convolution(geometry), 8);
+  ASSERT_TRUE(winograd_pays(geometry, 8));
+  ASSERT_FALSE(winograd_pays(geometry, few));
+  for (unsigned seed = 1; seed < 4; ++seed) {
+    fill_random(test.tensor(0), seed);
+    test.forward();
+    const std::vector<float> expected = convolution_by_definition(geometry, test);
+    EXPECT_LT(distance(test.output(), expected), 2e-6);
+    const std::span<float> output = test.output().first(few * geometry.output().elements());
+    std::fill(output.begin(), output.end(), 1e30F);
+    test.layer().forward({test.input().first(few * geometry.input.elements()), {}, output, {}});
+    EXPECT_LT(distance(output, std::span(expected).first(output.size())), 2e-6);
   }
 }
 

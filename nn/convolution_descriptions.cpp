@@ -1,0 +1,111 @@
+// See convolution_descriptions.hpp.
+#include "nn/convolution_descriptions.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace rubato::nn {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+constexpr std::size_t winograd_kernel = 3;
+constexpr std::size_t tile = 4;  // outputs' height and width in a tile
+constexpr std::size_t channels_block = 16;
+
+memory::dim dimension(std::size_t value) { return static_cast<memory::dim>(value); }
+
+memory::desc floats(const memory::dims& shape, Tag tag) {
+  return {shape, memory::data_type::f32, tag};
+}
+
+memory::dims activations(std::size_t samples, const Shape& shape) {
+  return {dimension(samples), dimension(shape.channels), dimension(shape.height),
+          dimension(shape.width)};
+}
+
+dnnl::primitive_attr attributes(Activation activation) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (activation == Activation::relu) {
+    dnnl::post_ops operations;
+    operations.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+    attr.set_post_ops(operations);
+  }
+  return attr;
+}
+
+std::size_t tiles_over(std::size_t pixels) { return (pixels + tile - 1) / tile; }
+
+bool suits_winograd(std::size_t channels) {
+  constexpr std::size_t least = 32;
+  return channels >= least && channels % channels_block == 0;
+}
+
+}  // namespace
+
+// Measured with layers_bench's shapes: with 16 channels the transformations take what the products
+// save, so do those of the weights where there are few tiles, and tiles that reach beyond the image
+// are computed for nothing.
+bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples) {
+  if (geometry.kernel != winograd_kernel || geometry.stride != 1 || geometry.padding > 1) {
+    return false;
+  }
+  if (!suits_winograd(geometry.input.channels) || !suits_winograd(geometry.outputs)) return false;
+  constexpr std::size_t least_tiles = 16;
+  const Shape out = geometry.output();
+  const std::size_t tiles = tiles_over(out.height) * tiles_over(out.width);
+  return samples * tiles >= least_tiles && 3 * out.pixels() >= 2 * tiles * tile * tile;
+}
+
+ConvolutionDescriptions::ConvolutionDescriptions(const ConvolutionGeometry& geometry,
+                                                 std::size_t samples) {
+  const memory::dims in = activations(samples, geometry.input);
+  const memory::dims out = activations(samples, geometry.output());
+  const memory::dim k = dimension(geometry.kernel);
+  network_input = floats(in, Tag::nhwc);
+  network_output = floats(out, Tag::nhwc);
+  plain_weights = floats({out[1], in[1], k, k}, Tag::oihw);
+  if (geometry.has_bias) bias = floats({out[1]}, Tag::a);
+
+  if (winograd_pays(geometry, samples)) {
+    input = floats(in, Tag::nChw16c);
+    output = floats(out, Tag::nChw16c);
+    if (choose(dnnl::algorithm::convolution_winograd, geometry)) return;
+  }
+  input = network_input;
+  output = network_output;
+  if (!choose(dnnl::algorithm::convolution_direct, geometry)) {
+    throw std::runtime_error("layer " + geometry.name +
+                             ": oneDNN has no kernel for its convolution");
+  }
+}
+
+bool ConvolutionDescriptions::choose(dnnl::algorithm algorithm,
+                                     const ConvolutionGeometry& geometry) {
+  constexpr bool may_be_empty = true;
+  const memory::desc weights = floats(plain_weights.dims(), Tag::any);
+  const memory::dims stride(2, dimension(geometry.stride));
+  const memory::dims padding(2, dimension(geometry.padding));
+  const dnnl::primitive_attr plain = attributes(Activation::none);
+  forward = {{dnnl::prop_kind::forward_training, algorithm, input, weights, bias, output, stride,
+              padding, padding},
+             attributes(geometry.activation),
+             cpu_engine(),
+             may_be_empty};
+  if (!forward) return false;
+  backward_data = {{algorithm, input, weights, output, stride, padding, padding},
+                   plain,
+                   cpu_engine(),
+                   forward,
+                   may_be_empty};
+  backward_weights = {{algorithm, input, weights, output, stride, padding, padding},
+                      plain,
+                      cpu_engine(),
+                      forward,
+                      may_be_empty};
+  return backward_data && backward_weights;
+}
+
+}  // namespace rubato::nn

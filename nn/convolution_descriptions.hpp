@@ -1,0 +1,36 @@
+// Which of oneDNN's kernels compute a convolution at a minibatch size, and in what order they want
+// activations and weights.
+//
+// Direct kernels take activations channels-last, as the network has them. Where it pays, those of
+// Winograd's algorithm do the work: F(4x4, 3x3) of Lavin and Gray, "Fast Algorithms for
+// Convolutional Neural Networks" (2016), section 4.3, takes 36 multiplications for 16 outputs
+// of a channel instead of 144. They want channels in blocks of 16, and AVX-512.
+#pragma once
+
+#include <cstddef>
+
+#include "nn/convolution.hpp"
+#include "nn/onednn.hpp"
+
+namespace rubato::nn {
+
+struct ConvolutionDescriptions {
+  ConvolutionDescriptions(const ConvolutionGeometry& geometry, std::size_t samples);
+
+  dnnl::memory::desc network_input, network_output;  // channels-last
+  dnnl::memory::desc input, output;                  // as the three kernels want them
+  dnnl::memory::desc plain_weights;
+  dnnl::memory::desc bias;  // empty: none
+  dnnl::convolution_forward::primitive_desc forward;
+  dnnl::convolution_backward_data::primitive_desc backward_data;
+  dnnl::convolution_backward_weights::primitive_desc backward_weights;
+
+ private:
+  // False where oneDNN has no such kernels for this shape on this machine.
+  bool choose(dnnl::algorithm algorithm, const ConvolutionGeometry& geometry);
+};
+
+// By the shape alone, not by a clock: ranks and runs must agree on it.
+bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples);
+
+}  // namespace rubato::nn

@@ -1,0 +1,82 @@
+#include "nn/convolution_descriptions.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rubato::nn {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ConvolutionGeometry same_size(std::size_t inputs, std::size_t outputs, std::size_t extent) {
+  return {.name = "conv",
+          .input = {extent, extent, inputs},
+          .outputs = outputs,
+          .kernel = 3,
+          .padding = 1};
+}
+
+TEST(ConvolutionDescriptions, WinogradPaysWithManyChannels) {
+  EXPECT_TRUE(winograd_pays(same_size(32, 64, 16), 32));
+  EXPECT_TRUE(winograd_pays(same_size(48, 32, 16), 32));
+  EXPECT_FALSE(winograd_pays(same_size(16, 32, 16), 32));
+  EXPECT_FALSE(winograd_pays(same_size(32, 16, 16), 32));
+  EXPECT_FALSE(winograd_pays(same_size(40, 32, 16), 32));
+}
+
+TEST(ConvolutionDescriptions, WinogradPaysWithEnoughTilesThatLieInTheImage) {
+  EXPECT_TRUE(winograd_pays(same_size(64, 64, 8), 4));
+  EXPECT_FALSE(winograd_pays(same_size(64, 64, 8), 3));
+  EXPECT_TRUE(winograd_pays(same_size(64, 64, 4), 16));
+  EXPECT_TRUE(winograd_pays(same_size(64, 64, 7), 32));   // 49 of 64 pixels
+  EXPECT_FALSE(winograd_pays(same_size(64, 64, 9), 32));  // 81 of 144
+  EXPECT_FALSE(winograd_pays(same_size(64, 64, 2), 32));
+}
+
+TEST(ConvolutionDescriptions, WinogradIsForThreeByThreeWithoutStride) {
+  ConvolutionGeometry geometry = same_size(64, 64, 16);
+  geometry.stride = 2;
+  EXPECT_FALSE(winograd_pays(geometry, 32));
+  geometry = same_size(64, 64, 16);
+  geometry.kernel = 5;
+  geometry.padding = 2;
+  EXPECT_FALSE(winograd_pays(geometry, 32));
+  geometry.kernel = 3;
+  EXPECT_FALSE(winograd_pays(geometry, 32));
+  geometry.padding = 0;
+  EXPECT_TRUE(winograd_pays(geometry, 32));
+}
+
+TEST(ConvolutionDescriptions, TakeWinogradsKernelsWhereThereAreSome) {
+  const bool has_them = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
+  for (const Activation activation : {Activation::none, Activation::relu}) {
+    for (const bool has_bias : {false, true}) {
+      ConvolutionGeometry geometry = same_size(64, 32, 8);
+      geometry.activation = activation;
+      geometry.has_bias = has_bias;
+      const ConvolutionDescriptions chosen(geometry, 32);
+      for (const std::string name :
+           {chosen.forward.impl_info_str(), chosen.backward_data.impl_info_str(),
+            chosen.backward_weights.impl_info_str()}) {
+        EXPECT_EQ(name.find("wino") != std::string::npos, has_them) << name;
+      }
+      EXPECT_EQ(chosen.input != chosen.network_input, has_them);
+      EXPECT_EQ(chosen.output != chosen.network_output, has_them);
+    }
+  }
+}
+
+TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
+  const ConvolutionDescriptions chosen(same_size(16, 32, 8), 32);
+  for (const std::string name :
+       {chosen.forward.impl_info_str(), chosen.backward_data.impl_info_str(),
+        chosen.backward_weights.impl_info_str()}) {
+    EXPECT_THAT(name, Not(HasSubstr("wino")));
+  }
+  EXPECT_EQ(chosen.input, chosen.network_input);
+  EXPECT_EQ(chosen.output, chosen.network_output);
+}
+
+}  // namespace
+}  // namespace rubato::nn
