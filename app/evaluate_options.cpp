@@ -57,8 +57,9 @@ std::vector<Option> evaluation_execution_options() {
   return {{.name = "backend",
            .kind = OptionKind::choice,
            .group = group,
-           .description = "the library that computes layers; each rounds in its own way",
-           .choices = {"auto", "onednn", "eigen"}},
+           .description = "what computes layers; each rounds in its own way, onednn-direct more"
+                          " exactly than onednn",
+           .choices = {"auto", "onednn", "onednn-direct", "eigen"}},
           {.name = "isa",
            .value_name = "NAME",
            .group = group,

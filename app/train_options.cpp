@@ -89,8 +89,9 @@ std::vector<Option> execution_options() {
        .kind = OptionKind::choice,
        .default_value = "auto",
        .group = group,
-       .description = "the library that computes layers; each rounds in its own way",
-       .choices = {"auto", "onednn", "eigen"},
+       .description = "what computes layers; each rounds in its own way, onednn-direct more"
+                      " exactly than onednn",
+       .choices = {"auto", "onednn", "onednn-direct", "eigen"},
        .may_change = true},
       {.name = "isa",
        .default_value = "auto",

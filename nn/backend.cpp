@@ -130,7 +130,7 @@ Selection& selection() {
 
 std::vector<std::string> backend_names() {
 #ifdef RUBATO_HAS_ONEDNN
-  return {"onednn", "eigen"};
+  return {"onednn", "onednn-direct", "eigen"};
 #else
   return {"eigen"};
 #endif
@@ -143,7 +143,8 @@ Backend backend(const std::string& name) {
     throw std::invalid_argument("unknown backend \"" + name + "\"; this build has auto, " +
                                 listed(names));
   }
-  return chosen == "onednn" ? Backend::onednn : Backend::eigen;
+  if (chosen == "eigen") return Backend::eigen;
+  return chosen == "onednn" ? Backend::onednn : Backend::onednn_direct;
 }
 
 void select_kernels(Backend backend, const std::string& isa) {
@@ -162,7 +163,7 @@ void select_kernels(Backend backend, const std::string& isa) {
   hold_to_one_thread();
   fix_eigen_blocking();
   if (backend == Backend::eigen) select_eigen(isa);
-  if (backend == Backend::onednn && !current.is_onednn_limited) {
+  if (backend != Backend::eigen && !current.is_onednn_limited) {
     select_onednn(isa);
     current.is_onednn_limited = true;
   }
@@ -171,9 +172,9 @@ void select_kernels(Backend backend, const std::string& isa) {
 
 Kernels kernels(Backend backend) {
 #ifdef RUBATO_HAS_ONEDNN
-  if (backend == Backend::onednn) {
+  if (backend != Backend::eigen) {
     const dnnl_version_t* const v = dnnl_version();
-    return {"onednn",
+    return {backend == Backend::onednn ? "onednn" : "onednn-direct",
             "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
                 std::to_string(v->patch),
             name_of(dnnl_get_effective_cpu_isa())};

@@ -6,10 +6,12 @@
 
 namespace rubato::nn {
 
-enum class Backend { eigen, onednn };
+// onednn_direct never convolves by Winograd's algorithm (convolution_descriptions.hpp): slower,
+// with less than half of the rounding error.
+enum class Backend { eigen, onednn, onednn_direct };
 
 struct Kernels {
-  std::string backend;  // "eigen" or "onednn"
+  std::string backend;  // "eigen", "onednn" or "onednn-direct"
   std::string version;  // "Eigen 3.4.0" / "oneDNN 2.6.3"
   std::string isa;      // instruction set in use, "avx2", "avx512_core", ...
 };

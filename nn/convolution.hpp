@@ -46,5 +46,6 @@ class Convolution : public Layer {
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend);
 std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry);
+std::unique_ptr<Layer> make_direct_onednn_convolution(const ConvolutionGeometry& geometry);
 
 }  // namespace rubato::nn

@@ -1,10 +1,10 @@
 // Which of oneDNN's kernels compute a convolution at a minibatch size, and in what order they want
 // activations and weights.
 //
-// Direct kernels take activations channels-last, as the network has them. Where it pays, those of
-// Winograd's algorithm do the work: F(4x4, 3x3) of Lavin and Gray, "Fast Algorithms for
-// Convolutional Neural Networks" (2016), section 4.3, takes 36 multiplications for 16 outputs
-// of a channel instead of 144. They want channels in blocks of 16, and AVX-512.
+// Direct kernels take activations channels-last, as the network has them. Those of Winograd's
+// algorithm, F(4x4, 3x3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks"
+// (2016), section 4.3, take 36 multiplications for 16 outputs of a channel instead of 144. They
+// want channels in blocks of 16, and AVX-512.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,11 @@
 
 namespace rubato::nn {
 
+enum class ConvolutionChoice { winograd_where_it_pays, direct };
+
 struct ConvolutionDescriptions {
-  ConvolutionDescriptions(const ConvolutionGeometry& geometry, std::size_t samples);
+  ConvolutionDescriptions(const ConvolutionGeometry& geometry, std::size_t samples,
+                          ConvolutionChoice choice);
 
   dnnl::memory::desc network_input, network_output;  // channels-last
   dnnl::memory::desc input, output;                  // as the three kernels want them

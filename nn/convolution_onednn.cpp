@@ -34,8 +34,9 @@ std::size_t whole_lines(std::size_t floats) {
 class Kernels {
  public:
   // `weights` are the layer's, and outlive this.
-  Kernels(const ConvolutionGeometry& geometry, std::size_t samples, OnednnWeights& weights)
-      : Kernels(ConvolutionDescriptions(geometry, samples), weights) {}
+  Kernels(const ConvolutionGeometry& geometry, std::size_t samples, ConvolutionChoice choice,
+          OnednnWeights& weights)
+      : Kernels(ConvolutionDescriptions(geometry, samples, choice), weights) {}
 
   // `bias` is empty if there is none.
   void forward(std::span<const float> input, std::span<const float> bias, std::span<float> output);
@@ -150,8 +151,8 @@ constexpr std::size_t sizes_kept = 8;
 
 class OnednnConvolution final : public Convolution {
  public:
-  explicit OnednnConvolution(const ConvolutionGeometry& geometry)
-      : Convolution(geometry), bias_(geometry.outputs) {}
+  OnednnConvolution(const ConvolutionGeometry& geometry, ConvolutionChoice choice)
+      : Convolution(geometry), choice_(choice), bias_(geometry.outputs) {}
 
   void use_parameters(ConstTensors tensors) override {
     weights_.use(tensors[0]);
@@ -165,6 +166,7 @@ class OnednnConvolution final : public Convolution {
  private:
   Kernels& kernels_for(std::size_t samples);
 
+  ConvolutionChoice choice_;
   Bias bias_;
   OnednnWeights weights_;
   std::span<const float> bias_values_;
@@ -173,7 +175,7 @@ class OnednnConvolution final : public Convolution {
 
 Kernels& OnednnConvolution::kernels_for(std::size_t samples) {
   return *kernels_.get(samples, [this](std::size_t size) {
-    return std::make_unique<Kernels>(geometry(), size, weights_);
+    return std::make_unique<Kernels>(geometry(), size, choice_, weights_);
   });
 }
 
@@ -187,7 +189,11 @@ void OnednnConvolution::backward(const BackwardPass& pass) {
 }  // namespace
 
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry) {
-  return std::make_unique<OnednnConvolution>(geometry);
+  return std::make_unique<OnednnConvolution>(geometry, ConvolutionChoice::winograd_where_it_pays);
+}
+
+std::unique_ptr<Layer> make_direct_onednn_convolution(const ConvolutionGeometry& geometry) {
+  return std::make_unique<OnednnConvolution>(geometry, ConvolutionChoice::direct);
 }
 
 }  // namespace rubato::nn

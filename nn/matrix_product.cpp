@@ -97,7 +97,7 @@ void multiply_onednn(MatrixView a, MatrixView b, float* result, bool accumulate)
 
 void multiply(Backend backend, MatrixView a, MatrixView b, float* result, bool accumulate) {
 #ifdef RUBATO_HAS_ONEDNN
-  if (backend == Backend::onednn) return multiply_onednn(a, b, result, accumulate);
+  if (backend != Backend::eigen) return multiply_onednn(a, b, result, accumulate);
 #endif
   static_cast<void>(backend);
   multiply_eigen(a, b, result, accumulate);

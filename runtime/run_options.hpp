@@ -64,7 +64,7 @@ struct RunOptions {
   optim::NoiseMetric noise_metric = optim::NoiseMetric::automatic;
   bool measures_tensors = false;  // the noise scale of each tensor too
   optim::SumKind sum = optim::SumKind::exact;
-  std::string backend = "auto";  // kernels: auto, eigen, onednn
+  std::string backend = "auto";  // kernels: auto, onednn, onednn-direct, eigen
   std::string isa = "auto";      // oneDNN may use no more than this instruction set
 
   // How it is carried out: none of these changes a bit of the result (under the exact sum).

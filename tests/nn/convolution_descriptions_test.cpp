@@ -55,7 +55,7 @@ TEST(ConvolutionDescriptions, TakeWinogradsKernelsWhereThereAreSome) {
       ConvolutionGeometry geometry = same_size(64, 32, 8);
       geometry.activation = activation;
       geometry.has_bias = has_bias;
-      const ConvolutionDescriptions chosen(geometry, 32);
+      const ConvolutionDescriptions chosen(geometry, 32, ConvolutionChoice::winograd_where_it_pays);
       for (const std::string name :
            {chosen.forward.impl_info_str(), chosen.backward_data.impl_info_str(),
             chosen.backward_weights.impl_info_str()}) {
@@ -67,8 +67,7 @@ TEST(ConvolutionDescriptions, TakeWinogradsKernelsWhereThereAreSome) {
   }
 }
 
-TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
-  const ConvolutionDescriptions chosen(same_size(16, 32, 8), 32);
+void expect_direct(const ConvolutionDescriptions& chosen) {
   for (const std::string name :
        {chosen.forward.impl_info_str(), chosen.backward_data.impl_info_str(),
         chosen.backward_weights.impl_info_str()}) {
@@ -76,6 +75,11 @@ TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
   }
   EXPECT_EQ(chosen.input, chosen.network_input);
   EXPECT_EQ(chosen.output, chosen.network_output);
+}
+
+TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
+  expect_direct({same_size(16, 32, 8), 32, ConvolutionChoice::winograd_where_it_pays});
+  expect_direct({same_size(64, 64, 8), 32, ConvolutionChoice::direct});
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
 namespace rubato::nn {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Onednn, ConvolutionKernels, testing::Values(make_onednn_convolution));
+INSTANTIATE_TEST_SUITE_P(Onednn, ConvolutionKernels,
+                         testing::Values(make_onednn_convolution, make_direct_onednn_convolution));
 
 TEST(OnednnConvolution, ComputesAtMoreSizesThanItKeeps) {
   const ConvolutionGeometry geometry = test_convolutions().front();
@@ -67,6 +68,20 @@ TEST(OnednnConvolution, ComputesInTurnWithAndWithoutWinograd) {
     test.layer().forward({test.input().first(few * geometry.input.elements()), {}, output, {}});
     EXPECT_LT(distance(output, std::span(expected).first(output.size())), 2e-6);
   }
+}
+
+// The more exact one by its errors: no other test could tell them apart.
+TEST(OnednnConvolution, IsMoreExactWithoutWinograd) {
+  const ConvolutionGeometry geometry{"conv", {8, 8, 64}, 64, 3, Activation::none, 1, 1};
+  LayerUnderTest test(make_onednn_convolution(geometry), 4);
+  LayerUnderTest direct(make_direct_onednn_convolution(geometry), 4);
+  test.forward();
+  direct.forward();
+  const std::vector<float> expected = convolution_by_definition(geometry, direct);
+  const double error = distance(direct.output(), expected);
+  EXPECT_LT(error, 5e-7);
+  const bool has_winograd = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
+  EXPECT_EQ(distance(test.output(), expected) > 1.5 * error, has_winograd);
 }
 
 }  // namespace
