@@ -121,11 +121,12 @@ void register_layer(const std::string& name, const MakeLayer& make, bool is_firs
 void register_matrix_layers(const std::string& backend_name) {
   const Backend backend = rubato::nn::backend(backend_name);
   const auto convolution = [&](const std::string& name, Shape input, std::size_t outputs,
-                               std::size_t kernel, Activation activation, bool is_first) {
+                               std::size_t kernel, Activation activation, bool is_first,
+                               std::size_t padding = 0) {
     register_layer(
         backend_name + "/" + name,
         [=] {
-          return make_convolution({name, input, outputs, kernel, activation}, backend);
+          return make_convolution({name, input, outputs, kernel, activation, 1, padding}, backend);
         },
         is_first);
   };
@@ -138,6 +139,13 @@ void register_matrix_layers(const std::string& backend_name) {
   convolution("conv 10->20 5x5 12x12", {12, 12, 10}, 20, 5, Activation::none, false);
   convolution("conv 1->32 3x3 28x28 relu", {28, 28, 1}, 32, 3, Activation::relu, true);
   convolution("conv 32->64 3x3 26x26", {26, 26, 32}, 64, 3, Activation::none, false);
+  for (const std::size_t channels : {16U, 32U, 64U}) {  // of resnet20
+    const std::size_t extent = 512 / channels;
+    const std::string size = std::to_string(extent) + "x" + std::to_string(extent);
+    const std::string through = std::to_string(channels) + "->" + std::to_string(channels);
+    convolution("conv " + through + " 3x3 " + size, {extent, extent, channels}, channels, 3,
+                Activation::none, false, 1);
+  }
   dense("dense 784->512", 784, 512);
   dense("dense 9216->128", 9216, 128);
 }

@@ -1,6 +1,6 @@
 // A two-dimensional convolution; weight [outputs, inputs, kernel, kernel] as in PyTorch's Conv2d.
 //
-// The two backends share what is here: geometry, tensors and their initial values. Each computes
+// The backends share what is here: geometry, tensors and their initial values. Each computes
 // with its own private copy of the weights, in the order that suits its kernels.
 #pragma once
 

@@ -29,11 +29,11 @@ struct ConvolutionDescriptions {
   dnnl::convolution_backward_weights::primitive_desc backward_weights;
 
  private:
-  // False where oneDNN has no such kernels for this shape on this machine.
+  // False where oneDNN has no Winograd for this shape on this machine.
   bool choose(dnnl::algorithm algorithm, const ConvolutionGeometry& geometry);
 };
 
-// By the shape alone, not by a clock: ranks and runs must agree on it.
+// By shape and minibatch size, not by a clock: ranks and runs must agree on it.
 bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples);
 
 }  // namespace rubato::nn

@@ -4,8 +4,8 @@
 // Kernels are made for one minibatch size; those of the eight sizes used last are kept (a run has
 // few: the minibatch, short last ones, the evaluation's). The weights are put into an order that
 // kernels like once per update, whatever the sizes, and only if they are used in it; their gradient
-// is put out of it once per minibatch. Kernel scratch is ours, aligned, and the same memory for all
-// convolutions: none needs its content after the call.
+// is put out of it once per minibatch. Scratch is ours, aligned, and the same memory for all
+// convolutions: none needs its content after a pass.
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -24,11 +24,6 @@ namespace {
 
 using dnnl::memory;
 using Arguments = std::unordered_map<int, memory>;
-
-std::size_t whole_lines(std::size_t floats) {
-  constexpr std::size_t line = cache_line_bytes / sizeof(float);
-  return (floats + line - 1) / line * line;
-}
 
 // Everything needed to compute at one minibatch size.
 class Kernels {
@@ -75,7 +70,7 @@ class Kernels {
   const OnednnWeights& weights_;
   OnednnWeights::Ordered& forward_weights_;
   OnednnWeights::Ordered& backward_weights_;
-  ReorderedValues input_, output_, input_gradient_, output_gradient_;
+  ReorderedValues input_, output_;  // or their gradients
   memory weight_gradient_, plain_gradient_, bias_;
   std::size_t gradient_floats_;  // as the kernel writes them, and up to the next cache line
   Call<dnnl::convolution_forward> forward_;
@@ -90,8 +85,6 @@ Kernels::Kernels(const ConvolutionDescriptions& d, OnednnWeights& weights)
       backward_weights_(weights.in_order(d.plain_weights, d.backward_data.weights_desc())),
       input_(d.network_input, d.input),
       output_(d.network_output, d.output),
-      input_gradient_(d.network_input, d.input),
-      output_gradient_(d.network_output, d.output),
       weight_gradient_(unattached(d.backward_weights.diff_weights_desc())),
       plain_gradient_(unattached(d.plain_weights)),
       bias_(d.bias.is_zero() ? memory() : unattached(d.bias)),
@@ -99,11 +92,11 @@ Kernels::Kernels(const ConvolutionDescriptions& d, OnednnWeights& weights)
       forward_(d.forward, {{DNNL_ARG_SRC, input_.object()},
                            {DNNL_ARG_WEIGHTS, forward_weights_.object()},
                            {DNNL_ARG_DST, output_.object()}}),
-      backward_data_(d.backward_data, {{DNNL_ARG_DIFF_DST, output_gradient_.object()},
+      backward_data_(d.backward_data, {{DNNL_ARG_DIFF_DST, output_.object()},
                                        {DNNL_ARG_WEIGHTS, backward_weights_.object()},
-                                       {DNNL_ARG_DIFF_SRC, input_gradient_.object()}}),
+                                       {DNNL_ARG_DIFF_SRC, input_.object()}}),
       backward_weights_kernel_(d.backward_weights, {{DNNL_ARG_SRC, input_.object()},
-                                                    {DNNL_ARG_DIFF_DST, output_gradient_.object()},
+                                                    {DNNL_ARG_DIFF_DST, output_.object()},
                                                     {DNNL_ARG_DIFF_WEIGHTS, weight_gradient_}}),
       to_plain_gradient_(weight_gradient_, plain_gradient_) {
   if (bias_) forward_.arguments.emplace(DNNL_ARG_BIAS, bias_);
@@ -124,9 +117,9 @@ void Kernels::forward(std::span<const float> input, std::span<const float> bias,
 void Kernels::backward(std::span<const float> input, std::span<const float> output_gradient,
                        std::span<float> weight_gradient, std::span<float> input_gradient) {
   const std::size_t for_weights = gradient_floats_ + backward_weights_kernel_.scratch_floats;
-  std::span<float> space = onednn_scratch(output_gradient_.floats() + input_.floats() +
+  std::span<float> space = onednn_scratch(output_.floats() + input_.floats() +
                                           std::max(for_weights, backward_data_.scratch_floats));
-  output_gradient_.read(output_gradient, space);
+  output_.read(output_gradient, space);
   backward_weights(input, weight_gradient, space);
   if (!input_gradient.empty()) backward_data(input_gradient, space);
 }
@@ -142,9 +135,9 @@ void Kernels::backward_weights(std::span<const float> input, std::span<float> we
 
 void Kernels::backward_data(std::span<float> input_gradient, std::span<float> space) {
   weights_.bring_to(backward_weights_);
-  input_gradient_.write(input_gradient, space);
+  input_.write(input_gradient, space);
   backward_data_.run(space);
-  input_gradient_.finish_write();
+  input_.finish_write();
 }
 
 constexpr std::size_t sizes_kept = 8;

@@ -7,7 +7,7 @@ ReorderedValues::ReorderedValues(const dnnl::memory::desc& networks,
                                  const dnnl::memory::desc& kernels)
     : networks_(unattached(networks)), kernels_(unattached(kernels)) {
   if (networks == kernels) return;
-  floats_ = float_count(kernels);
+  floats_ = whole_lines(float_count(kernels));
   to_kernels_ = dnnl::reorder(networks_, kernels_);
   to_network_ = dnnl::reorder(kernels_, networks_);
 }

@@ -15,7 +15,8 @@ class ReorderedValues {
 
   // For a kernel's arguments.
   const dnnl::memory& object() const noexcept { return kernels_; }
-  // What read() and write() take from the front of their space, until the kernel has run.
+  // What read() and write() take from the front of their space, until the kernel has run; whole
+  // cache lines.
   std::size_t floats() const noexcept { return floats_; }
 
   // Before a kernel that reads them.

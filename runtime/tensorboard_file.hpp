@@ -39,7 +39,8 @@ class TensorboardFile final : public RunLog {
   LineFile records_;
 };
 
-// Asked for before anything of the run that is replaced goes. Throws OutputError.
+// Unless it is there; before anything of a run that is replaced goes, so that a place where it
+// cannot be is refused in time. Throws OutputError.
 void make_event_directory(const std::filesystem::path& directory);
 
 // Those of a run that is replaced, and the directory if nothing else is in it. Throws

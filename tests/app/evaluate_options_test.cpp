@@ -53,6 +53,7 @@ TEST(EvaluateOptions, OptionsComeAboveIt) {
   EXPECT_EQ(other.data.test_spec, std::nullopt);  // what excludes it was said later
   EXPECT_EQ(other.data.test_every, 7U);
   EXPECT_EQ(other.model, "linear");
+  EXPECT_EQ(task({"--backend", "onednn-direct"}, run).backend, "onednn-direct");
 }
 
 TEST(EvaluateOptions, StandardisationIsTheRuns) {

@@ -186,13 +186,13 @@ TEST(RunFromOptions, LetsACosineTakeWhatTheWarmUpLeaves) {
 
 TEST(RunFromOptions, TakesHowItIsCarriedOut) {
   const auto run = run_with({"--rule", "adascale", "--reference-batch", "64", "--sum", "fast",
-                             "--allreduce", "ring", "--backend", "eigen", "--isa", "avx2",
+                             "--allreduce", "ring", "--backend", "onednn-direct", "--isa", "avx2",
                              "--shadow-rates", "--out", "runs/a", "--overwrite"});
   EXPECT_EQ(run.rule, "adascale");
   EXPECT_EQ(run.reference_batch, 64);
   EXPECT_EQ(run.sum, optim::SumKind::fast);
   EXPECT_EQ(run.allreduce, collectives::AllreduceAlgorithm::ring);
-  EXPECT_EQ(run.backend, "eigen");
+  EXPECT_EQ(run.backend, "onednn-direct");
   EXPECT_EQ(run.isa, "avx2");
   EXPECT_EQ(run.shadow_rules, optim::rule_names());
   EXPECT_EQ(run.output, "runs/a");

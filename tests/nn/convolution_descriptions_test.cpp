@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "nn/backend.hpp"
+#include "tests/nn/winograd_here.hpp"
+
 namespace rubato::nn {
 namespace {
 
@@ -49,7 +54,7 @@ TEST(ConvolutionDescriptions, WinogradIsForThreeByThreeWithoutStride) {
 }
 
 TEST(ConvolutionDescriptions, TakeWinogradsKernelsWhereThereAreSome) {
-  const bool has_them = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
+  const bool has_them = has_winograd_here();
   for (const Activation activation : {Activation::none, Activation::relu}) {
     for (const bool has_bias : {false, true}) {
       ConvolutionGeometry geometry = same_size(64, 32, 8);
@@ -80,6 +85,17 @@ void expect_direct(const ConvolutionDescriptions& chosen) {
 TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
   expect_direct({same_size(16, 32, 8), 32, ConvolutionChoice::winograd_where_it_pays});
   expect_direct({same_size(64, 64, 8), 32, ConvolutionChoice::direct});
+}
+
+// An instruction set is chosen for a whole process: the case has one of its own.
+TEST(ConvolutionDescriptionsDeathTest, TakeDirectKernelsWithoutAvx512) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto choose = [] {
+    select_kernels(Backend::onednn, "avx2");
+    expect_direct({same_size(64, 64, 8), 32, ConvolutionChoice::winograd_where_it_pays});
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(choose(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
