@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   select_kernels(backend("auto"), "auto");
-  for (const std::string name : {backend_names().front(), std::string("eigen")}) {
+  for (const std::string& name : {backend_names().front(), std::string("eigen")}) {
     benchmark::RegisterBenchmark(("sgemm/" + name).c_str(), sgemm, backend(name))
         ->Unit(benchmark::kMillisecond)
         ->UseRealTime();
