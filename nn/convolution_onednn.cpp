@@ -51,7 +51,7 @@ class Kernels {
       arguments.emplace(DNNL_ARG_SCRATCHPAD, scratchpad);
     }
     void run(std::span<float> space) {
-      point_at(scratchpad, space);
+      point_at(scratchpad, space.first(scratch_floats));
       kernel.execute(cpu_stream(), arguments);
     }
     Kernel kernel;
@@ -127,7 +127,7 @@ void Kernels::backward(std::span<const float> input, std::span<const float> outp
 void Kernels::backward_weights(std::span<const float> input, std::span<float> weight_gradient,
                                std::span<float> space) {
   input_.read(input, space);
-  point_at(weight_gradient_, space);
+  point_at(weight_gradient_, space.first(gradient_floats_));
   backward_weights_kernel_.run(space.subspan(gradient_floats_));
   point_at(plain_gradient_, weight_gradient);
   to_plain_gradient_.execute(cpu_stream(), weight_gradient_, plain_gradient_);

@@ -19,7 +19,7 @@ class ReorderedValues {
   // cache lines.
   std::size_t floats() const noexcept { return floats_; }
 
-  // Before a kernel that reads them.
+  // Before a kernel that reads them. `space` is then what is left of it.
   void read(std::span<const float> values, std::span<float>& space);
   // Before a kernel that writes them, and after it.
   void write(std::span<float> values, std::span<float>& space);
