@@ -1,6 +1,6 @@
 """How well a run can foretell the time of its updates, on 1 to 4 ranks of this machine.
 
-usage: performance_model.py [--build build/bench] [--models MODEL ...] [--updates 10] [--ranks 4]
+usage: performance_model.py [--build build/bench] [--models MODEL ...] [--updates 40] [--ranks 4]
 
 For each model, updates of minibatches of 8 to 256 samples and 1 to 8 substeps are run on each
 number of ranks. The performance model is fitted to every other kind of update, as a run on those
@@ -51,7 +51,7 @@ def run(options, report):
 
 def parser():
     made = measure.parser(__doc__, models=MODELS)
-    made.add_argument("--updates", type=int, default=10, help="of each kind")
+    made.add_argument("--updates", type=int, default=40, help="of each kind")
     made.add_argument("--ranks", type=int, default=4, help="the most")
     return made
 

@@ -2,6 +2,10 @@
 // ones are found as well as large ones. Squares and not their root, which the reference takes:
 // that has no derivative where a single point is met exactly. Errors beyond 20 % count linearly.
 //
+// A substep's time tells what an update is made of, but an update's is what is asked for: where no
+// parameters meet both, because a substep takes longer in company or an update something that the
+// model does not know, the update's is to be right.
+//
 // Two weak terms draw what the data leave open: to no overlap, and to time that does not grow with
 // the ranks. The reference weighs them 1e-3 and 1e-2, beside which errors of a few per cent are
 // nothing; here even errors of a tenth of a per cent outweigh them.
@@ -32,6 +36,7 @@ static_assert(parameter_count == unknown_count);
 constexpr double longest_seconds = 1e9;
 constexpr double widest_overlap = 10;
 constexpr double large_error = 0.2;
+constexpr double substep_weight = 0.3;  // of its time, beside the update's
 constexpr double prior_weight = 1e-6;
 
 PerformanceParameters from_logarithms(const Unknowns& x) {
@@ -53,7 +58,8 @@ bool is_count(double number) { return number > 0 && number <= 1e12; }
 bool is_usable(const Measurement& measured) {
   const UpdateWork& work = measured.work;
   return is_time(measured.update_seconds) && is_count(work.minibatch) && is_count(work.substeps) &&
-         work.hosts > 0 && work.ranks >= work.hosts && measured.observations > 0;
+         work.hosts > 0 && work.ranks >= work.hosts && measured.observations > 0 &&
+         measured.relevance > 0 && measured.relevance <= 1;
 }
 
 // A mean of more observations is worth more, but never free of what the model does not know.
@@ -64,7 +70,8 @@ std::vector<Point> points_of(std::span<const Measurement> profile) {
     if (!is_usable(measured)) continue;
     const auto observations = static_cast<double>(measured.observations);
     Point point{measured.work, 0, std::log(measured.update_seconds),
-                is_time(measured.substep_seconds), observations / (observations + 3)};
+                is_time(measured.substep_seconds),
+                measured.relevance * observations / (observations + 3)};
     if (point.has_substep) point.log_substep = std::log(measured.substep_seconds);
     total += point.weight;
     points.push_back(point);
@@ -126,8 +133,9 @@ SquaredErrors squares_at(const Unknowns& x, std::span<const Point> points) {
     squares.add_robustly(point.weight, std::log(time.update_seconds) - point.log_update,
                          slopes.update, large_error);
     if (!point.has_substep) continue;
-    squares.add_robustly(point.weight, std::log(time.substep_seconds) - point.log_substep,
-                         slopes.substep, large_error);
+    squares.add_robustly(substep_weight * point.weight,
+                         std::log(time.substep_seconds) - point.log_substep, slopes.substep,
+                         large_error);
   }
   Unknowns overlap_slope{};
   overlap_slope[overlap] = 1;

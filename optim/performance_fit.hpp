@@ -28,6 +28,7 @@ struct Measurement {
   double substep_seconds = 0;  // of a substep that waits for no other rank; 0: not measured
   double update_seconds = 0;   // of the whole update
   std::uint64_t observations = 1;
+  double relevance = 1;  // how much it counts beside others: above 0, to 1
 };
 
 // Deterministic; every result is finite and within the model's bounds, whatever is measured.

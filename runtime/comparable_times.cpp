@@ -1,5 +1,6 @@
-// The model, fitted to the ranks that matter alone, says how long a substep would take them; the
-// median of the ratios to that is how much slower others are.
+// The model, fitted to the ranks that matter alone, says how long a substep would take them. It
+// need not meet even theirs; so how much slower others are is the median of their ratios to it,
+// over that of those that matter, whose own times stay as they are.
 #include "runtime/comparable_times.hpp"
 
 #include <algorithm>
@@ -11,6 +12,9 @@
 namespace rubato::runtime {
 
 namespace {
+
+// Of times from elsewhere: enough to tell what is not known here, too little to bend what is.
+constexpr double relevance_of_others = 0.01;
 
 using Ranks = std::pair<std::size_t, std::size_t>;  // hosts, ranks
 
@@ -47,8 +51,12 @@ double median(std::vector<double>& values) {
 std::vector<optim::Measurement> comparable_times(std::vector<optim::Measurement> profile,
                                                  std::size_t hosts, std::size_t ranks) {
   if (profile.empty()) return profile;
-  auto times = fit_of(profile, {hosts, ranks});
-  if (!times) times = fit_of(profile, most_measured(profile));
+  Ranks here{hosts, ranks};
+  auto times = fit_of(profile, here);
+  if (!times) {
+    here = most_measured(profile);
+    times = fit_of(profile, here);
+  }
   if (!times) return profile;
   std::map<Ranks, std::vector<double>> ratios;
   for (const auto& measured : profile) {
@@ -57,13 +65,15 @@ std::vector<optim::Measurement> comparable_times(std::vector<optim::Measurement>
       ratios[ranks_of(measured)].push_back(measured.substep_seconds / expected);
     }
   }
-  std::map<Ranks, double> slowness;
-  for (auto& [of, values] : ratios) slowness[of] = median(values);
+  std::map<Ranks, double> medians;
+  for (auto& [of, values] : ratios) medians[of] = median(values);
   for (auto& measured : profile) {
-    const auto found = slowness.find(ranks_of(measured));
-    if (found == slowness.end()) continue;
-    measured.substep_seconds /= found->second;
-    measured.work.substeps *= found->second;
+    if (ranks_of(measured) == here) continue;
+    measured.relevance = relevance_of_others;
+    if (!medians.contains(here) || !medians.contains(ranks_of(measured))) continue;
+    const double slowness = medians[ranks_of(measured)] / medians[here];
+    measured.substep_seconds /= slowness;
+    measured.work.substeps *= slowness;
   }
   return profile;
 }

@@ -3,7 +3,7 @@
 // The performance model says that a substep takes as long on any number of ranks. Where ranks share
 // cores, or memory, it takes longer the more there are. So times are told in substeps of the ranks
 // that matter: if those elsewhere took twice as long for a substep, their updates count as having
-// had twice as many.
+// had twice as many. And they count less: they are there for what those that matter have not tried.
 #pragma once
 
 #include <cstddef>

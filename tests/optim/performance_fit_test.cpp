@@ -139,11 +139,29 @@ TEST(PerformanceFit, OnePointIsMetAndHalved) {
   EXPECT_NEAR(again.substep_per_sample, found.substep_per_sample, 1e-12);
 }
 
-// What does not fit goes to the other half.
+// What does not fit goes to the other half; of the logarithms, the update's counts 1 and the
+// substep's 0.3.
 TEST(PerformanceFit, OneSizeHalvesTheMeanSubstep) {
   const PerformanceParameters found = *fit(Profile{{{1, 1, 50, 1}, 0.2, 0.25, 1}});
   EXPECT_NEAR(found.substep_base, 0.1, 1e-12);
-  EXPECT_NEAR(found.substep_per_sample * 50, std::sqrt(0.2 * 0.25) - 0.1, 1e-3);
+  EXPECT_NEAR(found.substep_per_sample * 50,
+              std::exp((0.3 * std::log(0.2) + std::log(0.25)) / 1.3) - 0.1, 1e-3);
+}
+
+// An update holds something else than substeps: its time is met where their number tells so.
+TEST(PerformanceFit, UpdatesAreForetoldThoughTheirSubstepsTakeLongerInCompany) {
+  Profile profile;
+  for (const double minibatch : {16.0, 32.0, 64.0, 128.0}) {
+    for (const double substeps : {1.0, 2.0, 4.0, 8.0}) {
+      const double alone = 1e-3 + 1e-5 * minibatch;
+      profile.push_back({{1, 2, minibatch, substeps}, alone, 1.3 * substeps * alone, 20});
+    }
+  }
+  const PerformanceParameters found = *fit(profile);
+  for (const Measurement& each : profile) {
+    const double error = predict(found, each.work).update_seconds / each.update_seconds - 1;
+    EXPECT_LT(std::abs(error), 0.12) << each.work.minibatch << " " << each.work.substeps;
+  }
 }
 
 TEST(PerformanceFit, SubstepsNeedNotBeMeasured) {
@@ -164,6 +182,24 @@ TEST(PerformanceFit, UpdateShorterThanItsSubstepsIsNoFailure) {
 }
 
 const PerformanceParameters truth = {0.01, 0.001, 0.08, 0.004, 0.02, 0.003, 1.5};
+
+TEST(PerformanceFit, MeasurementsOfLittleRelevanceAreMetAsFarAsOthersLeaveOpen) {
+  PerformanceParameters faster = truth;
+  faster.substep_base /= 2;
+  faster.substep_per_sample /= 2;
+  faster.within_host_base /= 2;
+  Profile profile;
+  for (const double minibatch : {16.0, 64.0})
+    profile.push_back(measured(truth, {1, 2, minibatch, 1}));
+  const Profile relevant = profile;
+  for (Measurement other : full_profile(faster)) {
+    other.relevance = 1e-4;
+    profile.push_back(other);
+  }
+  EXPECT_LT(worst_error(*fit(profile), relevant), 0.02);
+  for (Measurement& each : profile) each.relevance = 1;
+  EXPECT_GT(worst_error(*fit(profile), relevant), 0.3);
+}
 
 TEST(PerformanceFit, HostsNeverSeenAreTakenToBeSlower) {
   Profile profile;
@@ -228,6 +264,9 @@ TEST(PerformanceFit, NonsenseIsPassedOver) {
   profile.push_back({{0, 1, 32, 1}, 0.1, 0.1, 3});
   profile.push_back({{2, 1, 32, 1}, 0.1, 0.1, 3});
   profile.push_back({{1, 1, 32, 1}, 0.1, 0.1, 0});
+  for (const double relevance : {0.0, -1.0, nan, infinite}) {
+    profile.push_back({{1, 1, 32, 1}, 0.1, 0.1, 3, relevance});
+  }
   EXPECT_EQ(fit(profile), std::nullopt);
   EXPECT_EQ(fit({}), std::nullopt);
   const Profile good = full_profile(truth);

@@ -47,6 +47,27 @@ TEST(ComparableTimes, SlowRanksCountAsHavingHadMoreToDo) {
   }
 }
 
+// Updates that take longer than the model can say, as where a substep costs more the more there
+// are: what is known of the ranks that matter is not bent to the model.
+TEST(ComparableTimes, LeavesTheTimesOfTheRanksThatMatterAlone) {
+  for (const double slowness : {1.0, 2.5}) {
+    auto before = profile_with(slowness);
+    for (auto& one : before) one.update_seconds *= 3;
+    const auto after = comparable_times(before, 1, 2);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const double expected = before[i].work.ranks == 2 ? 1 : slowness;
+      EXPECT_NEAR(after[i].work.substeps / before[i].work.substeps, expected, 0.02);
+      EXPECT_NEAR(before[i].substep_seconds / after[i].substep_seconds, expected, 0.02);
+    }
+  }
+}
+
+TEST(ComparableTimes, OthersCountLessWhereSomethingIsKnown) {
+  for (const auto& one : comparable_times(profile_with(2.5), 1, 4)) {
+    EXPECT_EQ(one.relevance, one.work.ranks == 4 ? 1 : 0.01);
+  }
+}
+
 TEST(ComparableTimes, SubstepsThatWereNotMeasuredTellNothing) {
   auto profile = profile_with(2.5);
   for (int i = 0; i < 9; ++i) {
