@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "optim/norm_block.hpp"
-
 namespace rubato::optim {
 
 namespace {
@@ -18,12 +16,6 @@ double power(double base, std::size_t exponent) {
     if ((exponent & 1U) != 0) result *= base;
   }
   return result;
-}
-
-void fetch_to_write(const float* element) {
-  constexpr int to_write = 1;
-  constexpr int to_second_level = 2;
-  __builtin_prefetch(element, to_write, to_second_level);
 }
 
 }  // namespace
@@ -67,18 +59,8 @@ void SliceUpdate::begin() { optimizer_.begin_update(rate_); }
 void SliceUpdate::take(std::size_t begin, std::span<const float> mean) {
   const std::size_t end = begin + mean.size();
   const std::size_t parameters = sync_.parameter_elements();
-  if (end < parameters) fetch_ahead(end, std::min(mean.size(), parameters - end));
   if (begin < parameters) step_parameters(begin, mean.first(std::min(end, parameters) - begin));
   if (end > parameters) move_statistics(begin, mean);
-}
-
-void SliceUpdate::fetch_ahead(std::size_t begin, std::size_t size) const {
-  constexpr std::size_t line = 64 / sizeof(float);
-  const std::size_t end = begin + std::min(size, norm_block_elements);
-  for (std::size_t i = begin; i < end; i += line) {
-    fetch_to_write(&state_.parameters[i]);
-    for (const std::span<float>& buffer : my_buffers()) fetch_to_write(&buffer[i]);
-  }
 }
 
 std::span<const std::span<float>> SliceUpdate::my_buffers() const {

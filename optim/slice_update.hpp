@@ -47,8 +47,6 @@ class SliceUpdate final : public MeanUse {
   void take(std::size_t begin, std::span<const float> mean) override;
 
  private:
-  // What the block after this one will change: while that is summed, it comes near.
-  void fetch_ahead(std::size_t begin, std::size_t size) const;
   std::span<const std::span<float>> my_buffers() const;  // the optimizer's
   void step_parameters(std::size_t begin, std::span<const float> mean);
   void move_statistics(std::size_t begin, std::span<const float> mean);
