@@ -1,15 +1,18 @@
-"""What a second rank brings, and what exact sums, AdaScale, LARS and a changing batch cost.
+"""What a second rank brings, and what exact sums, rules, LARS, changing and adaptive batches cost.
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
 All ways to run a model take turns. Each is the time of all its updates together, so that what
 happens seldom counts too (an update that is summed twice because the units of the exact sum had to
 change). One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in
-turn, beside 128 throughout.
+turn, beside 128 throughout. What a second rank can bring at best is what a second run brings that
+has nothing to do with the first: cores share caches, memory and, on a virtual machine, neighbours.
 """
 
+import concurrent.futures
 import itertools
 import pathlib
+import statistics
 import sys
 import tempfile
 
@@ -21,7 +24,7 @@ RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
 SCALING_AT_LEAST = 1.9
 EXACT_AT_MOST = {"mlp:512,512": 8}  # per cent; it computes least for each parameter
-EXACT_AT_MOST_ELSE, ADASCALE_AT_MOST, LARS_AT_MOST, TRACE_AT_MOST = 1, 2, 2, 2
+EXACT_AT_MOST_ELSE, ADASCALE_AT_MOST, LARS_AT_MOST, TRACE_AT_MOST, ADAPTIVE_AT_MOST = 1, 2, 2, 2, 2
 
 
 def write_trace(file, updates):
@@ -35,17 +38,28 @@ def rounds_of(options, rubato, model, directory):
     alone, together, larger = Case(model, 1, 1), Case(model, 1, RANKS), Case(model, 2, RANKS)
     updates = rubato.updates_in(together, options.seconds)
     updates += -updates % len(CHANGING_BATCH)
+    batch, minibatch = together.batch_size, together.minibatch
+    adaptive = f"max={batch},local={minibatch}:{minibatch},initial={batch}"  # it always decides so
     trace = directory / "trace.csv"
     write_trace(trace, updates)
 
     def side(case, *more, **how):
         return lambda: sum(rubato.updates(case, updates, *more, **how)) / updates / case.batch_size
 
+    def apart():
+        with concurrent.futures.ThreadPoolExecutor(RANKS) as pool:
+            seconds = list(pool.map(lambda run: run(), [side(alone)] * RANKS))
+        return statistics.mean(seconds) / RANKS
+
     return measure.in_turn(options.rounds, {
-        "alone": side(alone), "together": side(together), "fast": side(together, "--sum", "fast"),
+        "alone": side(alone), "apart": apart, "together": side(together),
+        "fast": side(together, "--sum", "fast"),
         "adascale": side(together, "--rule", "adascale"),
+        "adaptive": side(together, "--rule", "adascale", batches=("--adaptive", adaptive)),
+        "adam": side(together, "--optimizer", "adam"),
+        "adamscale": side(together, "--optimizer", "adam", "--rule", "adamscale"),
         "lars": side(together, "--optimizer", "lars"), "larger": side(larger),
-        "changing": side(larger, trace=trace)})
+        "changing": side(larger, batches=("--trace", trace, "--trace-end", "repeat-last"))})
 
 
 def per_cent_more(rounds, name, than):
@@ -56,12 +70,22 @@ def figures(model, rounds):
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank",
                            measure.ratios(rounds["alone"], rounds["together"]), "x",
                            at_least=SCALING_AT_LEAST)
+    yield Figure.of_rounds(f"{model}: samples/s of {RANKS} lone runs at once over one",
+                           measure.ratios(rounds["alone"], rounds["apart"]), "x")
+    yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over {RANKS} lone runs at once",
+                           measure.ratios(rounds["apart"], rounds["together"]), "x")
     yield Figure.of_rounds(f"{model}: exact sum, beyond the fast one",
                            per_cent_more(rounds, "together", "fast"), "%",
                            at_most=EXACT_AT_MOST.get(model, EXACT_AT_MOST_ELSE))
     yield Figure.of_rounds(f"{model}: AdaScale, beyond the linear rule",
                            per_cent_more(rounds, "adascale", "together"), "%",
                            at_most=ADASCALE_AT_MOST)
+    yield Figure.of_rounds(f"{model}: AdamScale, beyond Adam by the linear rule",
+                           per_cent_more(rounds, "adamscale", "adam"), "%",
+                           at_most=ADASCALE_AT_MOST)
+    yield Figure.of_rounds(f"{model}: AdaScale and choosing the batch, beyond the linear rule",
+                           per_cent_more(rounds, "adaptive", "together"), "%",
+                           at_most=ADAPTIVE_AT_MOST)
     yield Figure.of_rounds(f"{model}: LARS, beyond SGD with momentum",
                            per_cent_more(rounds, "lars", "together"), "%", at_most=LARS_AT_MOST)
     yield Figure.of_rounds(f"{model}: batch changes at every update, beyond constant",

@@ -81,10 +81,11 @@ class Rubato:
             command = [*launcher, *command[4:]]
         return json.loads(measure.run(command, ENVIRONMENT))
 
-    def updates(self, case, updates, *more, trace=None, launcher=()):
-        """What each update took, in seconds, without the first few."""
-        options = ([*case.options_without_batch, "--trace", trace, "--trace-end", "repeat-last"]
-                   if trace else case.options)
+    def updates(self, case, updates, *more, batches=(), launcher=()):
+        """What each update took, in seconds, without the first few; `batches`: the options that say
+        how large each is, where the case does not.
+        """
+        options = [*case.options_without_batch, *batches] if batches else case.options
         report = self.report(case.ranks, *options, "--updates", updates + WARM_UP_UPDATES, *more,
                              launcher=launcher)
         return [update["seconds"] for update in report["updates"][WARM_UP_UPDATES:]]
