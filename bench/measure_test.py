@@ -4,9 +4,9 @@ import math
 import random
 import unittest
 
+import allreduce
 import measure
 import model_costs
-import network_step
 import rubato_train
 import scaling_model
 import update_costs
@@ -92,12 +92,16 @@ class Phases(unittest.TestCase):
                                         {"update": 9, "computing": 4}])
 
 
-class StepOverALink(unittest.TestCase):
-    def test_the_exact_sum_is_the_last_column(self):
+class TableOfSums(unittest.TestCase):
+    def test_cells_are_found_by_elements_and_way(self):
         table = ("allreduce of floats: 2 ranks, 2 nodes\n"
                  "  elements | library              | slices, exact       \n"
-                 "      1000 |     12.0 us   1.0x |   1250.5 us   0.1x\n")
-        self.assertAlmostEqual(network_step.seconds_of_row(table), 1250.5e-6)
+                 "         1 |      0.5 us   1.0x  90 % |      0.4 us   1.4x 100 %\n"
+                 "      1000 |     12.0 us   1.0x  91 % |   1250.5 us   0.1x  85 %\n")
+        rows = allreduce.rows_of(table)
+        self.assertEqual(list(rows), [1, 1000])
+        self.assertEqual(rows[1000]["library"], [12.0, 1.0, 91])
+        self.assertEqual(rows[1000][allreduce.EXACT], [1250.5, 0.1, 85])
 
 
 class Fit(unittest.TestCase):
@@ -120,7 +124,7 @@ class Fit(unittest.TestCase):
             "fixed": 1, "arithmetic": 3 * 4 * 8 * 100, "adding": 3 * 4 * 50_000,
             "summing": 3 * 50_000, "stepping": 3 * 25_000, "crowding": 2,
             "messages": 2 * 2 * 2,  # to two hosts, out and back, of two buckets of 3 x 8192
-            "wire": 9 * 50_000 * 2 / 3 + 80 * 24})
+            "wire": 9 * 50_000 * 2 / 3 + 96 * 24 + 48 * 6})
 
     def test_the_planned_cases_tell_all_constants_apart(self):
         fitted = scaling_model.fit(self.points(noise=0)).constants

@@ -10,10 +10,10 @@ is more. No step hides everything: the sum begins in the last backward pass, so 
 a step of one substep takes at least a third more, and one of several substeps more than that.
 """
 
-import re
 import statistics
 import sys
 
+import allreduce
 import measure
 import model_costs
 import update_costs
@@ -24,24 +24,22 @@ HOSTS = 2
 BEYOND_THE_LONGER_AT_MOST = 1.15
 
 
-def seconds_of_row(table):
-    """Of the exact sum, the last column of allreduce_bench's last line."""
-    microseconds = re.match(r"\s*[\d.]+", table.strip().splitlines()[-1].split("|")[-1])
-    return float(microseconds[0]) / 1e6
-
-
 def figure(options, rubato, case):
     link = update_costs.launcher(HOSTS, case, options.rate)
     updates = rubato.updates_in(case, options.seconds, launcher=link)
-    alone = [*link, options.build / "bench" / "allreduce_bench", "--rounds=11",
-             model_costs.parameters_of(case.model)]
+    parameters = model_costs.parameters_of(case.model)
+    program = [*link, options.build / "bench" / "allreduce_bench", "--rounds=11", parameters]
+
+    def sum_alone():
+        table = allreduce.rows_of(measure.run(program, ENVIRONMENT))
+        return table[parameters][allreduce.EXACT][0] / 1e6
 
     def step(launcher=()):
         return statistics.median(rubato.updates(case, updates, launcher=launcher))
 
     rounds = measure.in_turn(options.rounds, {
         "over the link": lambda: step(link), "on one host": step,
-        "the sum alone": lambda: seconds_of_row(measure.run(alone, ENVIRONMENT))})
+        "the sum alone": sum_alone})
     longer = [max(pair) for pair in zip(rounds["on one host"], rounds["the sum alone"])]
     note = ", ".join(f"{name} {1e3 * statistics.median(times):.3g} ms"
                      for name, times in rounds.items())

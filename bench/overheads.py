@@ -1,4 +1,4 @@
-"""What a second rank brings, and what exact sums, rules, LARS, changing and adaptive batches cost.
+"""What a second rank brings, and what exact sums, rules, optimizers, batches and timelines cost.
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
@@ -24,7 +24,8 @@ RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
 SCALING_AT_LEAST = 1.9
 EXACT_AT_MOST = {"mlp:512,512": 8}  # per cent; it computes least for each parameter
-EXACT_AT_MOST_ELSE, ADASCALE_AT_MOST, LARS_AT_MOST, TRACE_AT_MOST, ADAPTIVE_AT_MOST = 1, 2, 2, 2, 2
+EXACT_AT_MOST_ELSE, TIMELINE_AT_MOST = 1, 1
+ADASCALE_AT_MOST, LARS_AT_MOST, TRACE_AT_MOST, ADAPTIVE_AT_MOST = 2, 2, 2, 2
 
 
 def write_trace(file, updates):
@@ -58,7 +59,9 @@ def rounds_of(options, rubato, model, directory):
         "adaptive": side(together, "--rule", "adascale", batches=("--adaptive", adaptive)),
         "adam": side(together, "--optimizer", "adam"),
         "adamscale": side(together, "--optimizer", "adam", "--rule", "adamscale"),
-        "lars": side(together, "--optimizer", "lars"), "larger": side(larger),
+        "lars": side(together, "--optimizer", "lars"),
+        "timeline": side(together, "--timeline", directory / "timeline.json"),
+        "larger": side(larger),
         "changing": side(larger, batches=("--trace", trace, "--trace-end", "repeat-last"))})
 
 
@@ -88,6 +91,9 @@ def figures(model, rounds):
                            at_most=ADAPTIVE_AT_MOST)
     yield Figure.of_rounds(f"{model}: LARS, beyond SGD with momentum",
                            per_cent_more(rounds, "lars", "together"), "%", at_most=LARS_AT_MOST)
+    yield Figure.of_rounds(f"{model}: a timeline, beyond none",
+                           per_cent_more(rounds, "timeline", "together"), "%",
+                           at_most=TIMELINE_AT_MOST)
     yield Figure.of_rounds(f"{model}: batch changes at every update, beyond constant",
                            per_cent_more(rounds, "changing", "larger"), "%",
                            at_most=TRACE_AT_MOST)

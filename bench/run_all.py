@@ -14,6 +14,7 @@ import traceback
 
 import adaptive_study
 import adascale_study
+import allreduce
 import growing_batch
 import measure
 import network_step
@@ -31,7 +32,7 @@ from measure import HEADING, Failure, Missing, Report
 
 SCRIPTS = {"train_throughput": train_throughput, "vs_pytorch": vs_pytorch, "overheads": overheads,
            "optimizer_step": optimizer_step, "startup_and_memory": startup_and_memory,
-           "update_phases": update_phases, "network_step": network_step,
+           "update_phases": update_phases, "allreduce": allreduce, "network_step": network_step,
            "update_costs": update_costs, "performance_model": performance_model}
 LONG_SCRIPTS = {"growing_batch": growing_batch, "recovery": recovery,
                 "adascale_study": adascale_study, "adaptive_study": adaptive_study}

@@ -25,7 +25,8 @@ from rubato_train import MINIBATCH
 # What crosses the network for a parameter of the exact sum: a packed addend, and the mean back.
 WIRE_BYTES = 5 + 4
 MESSAGE_ELEMENTS = 8192  # of a slice's bucket, for each host
-SLOT_BYTES = 2 * 40  # the facts of a minibatch, summed over hosts: out and back
+# Facts that are summed over hosts, out and back: of a minibatch, and of a rank.
+MINIBATCH_BYTES, RANK_BYTES = 2 * 48, 2 * 24
 
 TERMS = {"fixed": "s an update", "arithmetic": "s/FLOP", "adding": "s/parameter and substep",
          "summing": "s/parameter", "stepping": "s/parameter of a rank's slice",
@@ -72,7 +73,7 @@ def term_amounts(point):
     slice_size = point.parameters / ranks_of_host
     others = point.hosts - 1
     buckets = math.ceil(slice_size / (MESSAGE_ELEMENTS * point.hosts))
-    slots = SLOT_BYTES * point.ranks * point.substeps if others else 0
+    facts = point.ranks * (MINIBATCH_BYTES * point.substeps + RANK_BYTES) if others else 0
     return {"fixed": 1,
             "arithmetic": per_core * point.substeps * point.minibatch * point.flops,
             "adding": per_core * point.substeps * point.parameters,
@@ -80,7 +81,7 @@ def term_amounts(point):
             "stepping": per_core * slice_size,
             "crowding": per_core - 1,
             "messages": 2 * others * buckets,
-            "wire": WIRE_BYTES * point.parameters * others / point.hosts + slots}
+            "wire": WIRE_BYTES * point.parameters * others / point.hosts + facts}
 
 
 def fit(points):

@@ -1,0 +1,76 @@
+"""Sums over ranks, beside the MPI library's own and beside what a link carries.
+
+usage: allreduce.py [--build build/bench] [--rounds 3] [--rate-gbit 1]
+
+Each round is one run of allreduce_bench: two ranks of one host, then two hosts of one rank each
+(network namespaces of this machine, tests/cluster). Of one host's ways of summing floats in memory
+that the ranks share the faster counts; the exact sum, which moves more, stands beside it.
+"""
+
+import re
+import sys
+
+import measure
+import update_costs
+from measure import Figure, Missing
+from rubato_train import ENVIRONMENT, Case
+
+RANKS = 2
+OF_ONE_HOST = (272_474, 1_199_882, 25_600_000)  # the last as many as ResNet-50 has
+OVER_THE_LINK = 5_000_000  # 20 MB of floats
+TIMES_LIBRARY_AT_LEAST = 8
+OF_THE_LINK_AT_LEAST = 85
+FLOATS, EXACT = ("slices", "slices, streamed"), "slices, exact"
+
+
+def rows_of(table):
+    """Of allreduce_bench's table: the elements, then of each way the numbers in its cell."""
+    lines = [line.split("|") for line in table.splitlines() if "|" in line]
+    names = [name.strip() for name in lines[0][1:]]
+    return {int(count): {name: [float(number) for number in re.findall(r"\d+\.?\d*", cell)]
+                         for name, cell in zip(names, cells)} for count, *cells in lines[1:]}
+
+
+def one_host(options, program):
+    counts = OF_ONE_HOST[:1] if options.quick else OF_ONE_HOST
+    runs = [rows_of(measure.run(["mpirun", "-q", "-n", RANKS, program, *counts], ENVIRONMENT))
+            for _ in range(options.rounds)]
+    for count in counts:
+        fastest = [max(run[count][way][1] for way in FLOATS) for run in runs]
+        exact = [run[count][EXACT][1] for run in runs]
+        name = f"one host, {count} elements: times MPI_Allreduce's speed"
+        yield Figure.of_rounds(name, fastest, "x", at_least=TIMES_LIBRARY_AT_LEAST)
+        yield Figure.of_rounds(f"{name}, exact sum", exact, "x")
+
+
+def over_the_link(options, program):
+    rate = options.rate_gbit
+    link = update_costs.launcher(RANKS, Case("", ranks=RANKS), f"{rate}gbit")
+    command = [*link, program, f"--link-gbit={rate}", "--rounds=5", OVER_THE_LINK]
+    runs = [rows_of(measure.run(command, ENVIRONMENT))[OVER_THE_LINK]
+            for _ in range(options.rounds)]
+    name = f"two hosts, {rate} Gbit/s, {OVER_THE_LINK} elements: of the link's limit for floats"
+    yield Figure.of_rounds(name, [max(run[way][2] for way in FLOATS) for run in runs], "%",
+                           at_least=OF_THE_LINK_AT_LEAST)
+    yield Figure.of_rounds(f"{name}, exact sum", [run[EXACT][2] for run in runs], "%",
+                           note=f"{runs[0][EXACT][0] / 1000:.0f} ms")
+
+
+def run(options, report):
+    program = options.build / "bench" / "allreduce_bench"
+    for figures in (one_host, over_the_link):
+        try:
+            for figure in figures(options, program):
+                report.add(figure)
+        except Missing as missing:
+            report.skip(str(missing))
+
+
+def parser():
+    made = measure.parser(__doc__, rounds=3)
+    made.add_argument("--rate-gbit", type=int, default=1, help="of each host's link")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(measure.main("allreduce", parser(), run))
