@@ -8,7 +8,9 @@
 #include "app/adaptive_option.hpp"
 #include "app/failure.hpp"
 #include "app/job_options.hpp"
+#include "app/run_from_options.hpp"
 #include "app/train_options.hpp"
+#include "data/data_source.hpp"
 #include "data/file_bytes.hpp"
 #include "runtime/batch_advisor.hpp"
 
@@ -107,13 +109,27 @@ Options training_options(const LaunchWords& words) {
   }
 }
 
+// The most samples that a batch may have: all, where it has to fit into an epoch. Data that cannot
+// be read here may be there where the training runs; else that says what is wrong.
+std::optional<std::uint64_t> largest_batch(const Options& training) {
+  if (training.text("epoch-end") == "carry") return std::nullopt;
+  try {
+    return data::open_data(data_options(training)).train->size();
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 // Batch sizes that the run chooses may leave no room for some numbers of ranks.
-void use_ranks_within(const optim::BatchLimits& limits, LaunchPlan& plan) {
-  plan.usable_ranks = [limits](std::uint64_t ranks) {
-    return runtime::most_ranks_within(limits, ranks);
+void use_ranks_within(const optim::BatchLimits& limits, const Options& training, LaunchPlan& plan) {
+  const std::optional<std::uint64_t> samples = largest_batch(training);
+  plan.usable_ranks = [limits, samples](std::uint64_t ranks) {
+    return runtime::most_ranks_within(limits, ranks, samples);
   };
-  if (plan.usable_ranks(plan.limits.most) < plan.limits.least) {
-    runtime::initial_batch(limits, plan.limits.least);  // throws, and says what is wrong
+  const std::uint64_t least = plan.limits.least;
+  if (plan.usable_ranks(plan.limits.most) < least) {  // throws, and says what is wrong
+    runtime::initial_batch(samples ? runtime::limits_within(limits, *samples, least) : limits,
+                           least);
   }
 }
 
@@ -185,7 +201,7 @@ LaunchPlan launch_plan(const Options& options, const LaunchWords& words,
       .backoff_seconds = options.number("backoff"),
       .stopped_code = code};
   require_room_for(plan.limits.most, "--ranks", plan.launcher);
-  if (const auto limits = batch_limits(training)) use_ranks_within(*limits, plan);
+  if (const auto limits = batch_limits(training)) use_ranks_within(*limits, training, plan);
   return plan;
 }
 

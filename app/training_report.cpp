@@ -160,7 +160,8 @@ void TrainingJson::end(const runtime::RunEnd& end) {
                       {"updates", end.updates},
                       {"seconds", end.seconds},
                       {"samples_per_second", end.samples_per_second},
-                      {"waiting_share", end.waiting_share}};
+                      {"waiting_share", end.waiting_share},
+                      {"waiting_seconds", end.waiting_seconds}};
   if (end.slow_rank) document_["end"]["slow_rank"] = *end.slow_rank;
   before_printing_();
   out_ << document_.dump(2) << '\n' << std::flush;

@@ -55,7 +55,13 @@ void AdaptiveBatch::begin_anew() {
                           .hosts = topology_.node_count(),
                           .ranks = topology_.all().size(),
                           .reason = "initial"}));
+  note_ranks();
   follow_trace();
+}
+
+void AdaptiveBatch::note_ranks() {
+  hosts_ = topology_.node_count();
+  ranks_ = topology_.all().size();
 }
 
 void AdaptiveBatch::follow_trace() {
@@ -111,6 +117,7 @@ bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64
   }
   line = topology_.all().broadcast(line, 0);
   must_decide_because_.clear();
+  note_ranks();
   if (line.empty()) return false;
   decisions_.add(line);
   follow_trace();
@@ -126,7 +133,8 @@ void AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<data::Trace
   if (decide(cursor, room, noise)) plan = data::TracePlan(trace(), plan->options());
 }
 
-DecisionReport AdaptiveBatch::begin_epoch(const data::Cursor& cursor) {
+DecisionReport AdaptiveBatch::begin_epoch(const data::Cursor& cursor,
+                                          std::optional<data::TracePlan>& plan) {
   const BatchDecision decision{.update = cursor.update,
                                .epoch = cursor.epoch,
                                .configuration = current_,
@@ -134,6 +142,7 @@ DecisionReport AdaptiveBatch::begin_epoch(const data::Cursor& cursor) {
                                .ranks = topology_.all().size(),
                                .reason = "an epoch was left early"};
   decisions_.add(line_of(decision));
+  plan = data::TracePlan(trace(), plan->options());
   return {decision, /*changes=*/true, 0};
 }
 
@@ -172,8 +181,7 @@ std::optional<DecisionReport> AdaptiveBatch::take_report() {
 
 std::vector<ContextEntry> AdaptiveBatch::entries() const {
   std::ostringstream profile;
-  profile << topology_.node_count() << ' ' << topology_.all().size() << '\n'
-          << advisor_.settled_profile().text();
+  profile << hosts_ << ' ' << ranks_ << '\n' << advisor_.settled_profile().text();
   std::vector<ContextEntry> entries{{profile_entry, profile.str()}};
   append_in_pieces(decisions_entry, decisions_.text(), entries);
   return entries;
@@ -187,15 +195,14 @@ void AdaptiveBatch::restore(const Checkpoint& checkpoint) {
   const std::string profile = joined_pieces(checkpoint.context, profile_entry);
   if (profile.empty()) return;
   std::istringstream words(profile);
-  std::size_t hosts = 0;
-  std::size_t ranks = 0;
-  words >> hosts >> ranks;
+  words >> hosts_ >> ranks_;
   const std::size_t begin = std::min(profile.find('\n'), profile.size() - 1) + 1;
   advisor_.profile().restore(profile.substr(begin));
-  const std::string before = describe(hosts, ranks);
+  const std::string before = describe(hosts_, ranks_);
   const std::string now = describe(topology_.node_count(), topology_.all().size());
-  if (before == now) return;
-  must_decide_because_ = now + " instead of " + before;
+  const bool may_stay = optim::is_within(advisor_.limits(), topology_.all().size(), current_);
+  if (before == now && may_stay) return;
+  must_decide_because_ = before == now ? "other limits" : now + " instead of " + before;
   const std::uint64_t done = checkpoint.state.cursor.update;
   if (done == 0) return begin_anew();
   decisions_.forget_from(done);

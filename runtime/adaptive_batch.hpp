@@ -1,10 +1,10 @@
 // The batch size of an adaptive run: decided now and then from what its updates told, written down
 // as a trace, the same on every rank.
 //
-// Decisions are considered after updates 32, 64, 128, ... and at the ends of epochs, eight updates
-// or more apart; rank 0 considers, since what it goes by are times, and tells the others. Only
-// where a decision must be made, because the run goes on on other ranks, may it end an epoch early:
-// elsewhere one that does not fit into what the epoch has left waits for its end.
+// Decisions are considered after updates 32, 64, 128, ... and at ends of epochs eight updates or
+// more after the last one; rank 0 considers, since what it goes by are times, and tells the others.
+// Only where a decision must be made, because the run goes on on other ranks, may it end an epoch
+// early: elsewhere one that does not fit into what the epoch has left waits for its end.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,15 @@ class AdaptiveBatch {
   // The same for a plan of this trace, which then has the row, too.
   void decide(const data::Cursor& cursor, std::optional<data::TracePlan>& plan,
               const optim::GradientNoise& noise);
-  // The epoch before the cursor's was left early: adds a row that says so.
-  DecisionReport begin_epoch(const data::Cursor& cursor);
+  // The epoch before the cursor's was left early: adds a row that says so, to the plan too.
+  DecisionReport begin_epoch(const data::Cursor& cursor, std::optional<data::TracePlan>& plan);
   // What rank 0 considered in the last decide(), if anything.
   std::optional<DecisionReport> take_report();
 
-  // For a checkpoint, and from one. A run that has come to other ranks or hosts then has to
-  // decide() before it goes on: needs_decision(); what was decided at the checkpoint's update, but
-  // has held for none, is forgotten then. Throws data::ContentError.
+  // For a checkpoint, and from one. A run that has come to other ranks or hosts than the batch was
+  // decided for, or whose limits leave it out, then has to decide() before it goes on:
+  // needs_decision(); what was decided at the checkpoint's update, but has held for none, is
+  // forgotten then. Throws data::ContentError.
   std::vector<ContextEntry> entries() const;
   void restore(const Checkpoint& checkpoint);
   bool needs_decision() const noexcept { return !must_decide_because_.empty(); }
@@ -66,6 +67,7 @@ class AdaptiveBatch {
                        const optim::GradientNoise& noise);
   void begin_anew();
   void follow_trace();
+  void note_ranks();
 
   const collectives::Topology& topology_;
   double budget_;
@@ -73,6 +75,8 @@ class AdaptiveBatch {
   BatchAdvisor advisor_;
   BatchDecisions decisions_;
   optim::Configuration current_;
+  std::size_t hosts_ = 0;  // that it was decided for
+  std::size_t ranks_ = 0;
   double predicted_goodput_ = 0;
   std::uint64_t updates_since_ = 0;  // the last decide()
   double seconds_since_ = 0;         // that updates took since something was considered

@@ -76,11 +76,10 @@ void AdaptiveDataLoader::autoscale(optim::BatchLimits limits) {
     throw std::logic_error(
         "autoscale_batch_size(): another loader of this job chooses its batches");
   }
-  const std::uint64_t all = dataset_->size();
-  limits.max_batch_size = std::min(limits.max_batch_size.value_or(all), all);
-  limits_ = limits;
+  const std::size_t ranks = job_.communicator().size();
+  limits_ = limits_within(limits, dataset_->size(), ranks);
   if (job_.options().decisions) return;
-  job_.agree([&] { initial_batch(limits, job_.communicator().size(), "autoscale_batch_size()"); });
+  job_.agree([&] { initial_batch(*limits_, ranks, "autoscale_batch_size()"); });
 }
 
 data::OrderKind AdaptiveDataLoader::order() const noexcept {
@@ -108,6 +107,11 @@ void AdaptiveDataLoader::prepare(bool trains) {
     throw std::logic_error(
         "AdaptiveDataLoader: statistical_epochs is set for a loader that trains no model; what "
         "would tell its progress?");
+  }
+  if (trains && job_.options().decisions && !limits_) {
+    throw std::invalid_argument(
+        "AdaptiveDataLoader: the job is to repeat decisions, and this loader's batches do not "
+        "change; call autoscale_batch_size(), or give the job no decisions");
   }
   if (limits_ && !job_.options().decisions) {
     RunOptions options = job_.run();
@@ -148,13 +152,18 @@ data::TraceRow AdaptiveDataLoader::row() const {
 }
 
 std::uint64_t AdaptiveDataLoader::current_batch_size() {
-  job_.begin();
+  decide_on_other_ranks();
   return row().batch_size;
 }
 
 LocalBatchSize AdaptiveDataLoader::get_local_bsz() {
-  job_.begin();
+  decide_on_other_ranks();
   return LocalBatchSize(std::min(row().minibatch, row().batch_size));
+}
+
+void AdaptiveDataLoader::decide_on_other_ranks() {
+  job_.begin();
+  if (adaptive_ && adaptive_->needs_decision()) decide();
 }
 
 LoaderLoop AdaptiveDataLoader::begin() {
@@ -174,9 +183,8 @@ MinibatchQueue& AdaptiveDataLoader::queue() {
 std::optional<data::PlannedUpdate> AdaptiveDataLoader::first() {
   if (adaptive_) {
     if (is_decision_due_ || adaptive_->needs_decision()) decide();
-    if (!plan_->passes(cursor_)) {
-      job_.tell(adaptive_->begin_epoch(cursor_));
-      plan_.emplace(adaptive_->trace(), plan_->options());
+    if (!plan_->passes(plan_->settled(cursor_))) {
+      job_.tell(adaptive_->begin_epoch(cursor_, plan_));
     }
   }
   std::optional<data::PlannedUpdate> update = next();

@@ -82,7 +82,7 @@ class AdaptiveDataLoader {
   LoaderLoop begin();
   std::default_sentinel_t end() const noexcept { return {}; }
 
-  // Of the next batch. Collective the first time.
+  // Of the next batch. Collective the first time, and after the job has come to other ranks.
   std::uint64_t current_batch_size();
   LocalBatchSize get_local_bsz();
 
@@ -120,6 +120,7 @@ class AdaptiveDataLoader {
   data::BatchTrace trace() const;
   data::TraceRow row() const;
   void decide();
+  void decide_on_other_ranks();
   bool has_reached_epoch_end() const;
 
   Job& job_;

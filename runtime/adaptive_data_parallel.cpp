@@ -157,6 +157,10 @@ Evaluation AdaptiveDataParallel::evaluate(Batch& batch) {
 
 double AdaptiveDataParallel::gain() const { return optimizer_ ? optimizer_->gain() : 1; }
 
+double AdaptiveDataParallel::predict_gain(double scale) const {
+  return optimizer_ ? optimizer_->predict_gain(scale) : 1;
+}
+
 double AdaptiveDataParallel::progress() const { return optimizer_ ? optimizer_->progress() : 0; }
 
 }  // namespace rubato::runtime

@@ -68,7 +68,10 @@ class AdaptiveDataParallel {
   // This rank's share, by the weights as they are. Not collective.
   Evaluation evaluate(Batch& batch);
 
-  double gain() const;      // of the update last made: what it was worth, in reference updates
+  double gain() const;  // of the update last made: what it was worth, in reference updates
+  // What an update of `scale` times the reference batch would be worth, by the noise as it is
+  // known.
+  double predict_gain(double scale) const;
   double progress() const;  // the sum of the gains
 
   // For the job and its parts.

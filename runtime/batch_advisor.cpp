@@ -43,8 +43,12 @@ double mean_substep(std::span<const RankTime> times) {
 
 }  // namespace
 
-std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t ranks) {
-  while (ranks > 0 && !can_be_met(limits, ranks)) --ranks;
+std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t ranks,
+                              std::optional<std::uint64_t> samples) {
+  const auto within_data = [&] {
+    return samples ? limits_within(limits, *samples, ranks) : limits;
+  };
+  while (ranks > 0 && !can_be_met(within_data(), ranks)) --ranks;
   return ranks;
 }
 
@@ -60,6 +64,15 @@ optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t
     throw std::invalid_argument(where + ": " + error.what() +
                                 (would_do > 0 ? "; " + plural(would_do) + " would do" : ""));
   }
+}
+
+optim::BatchLimits limits_within(optim::BatchLimits limits, std::uint64_t samples,
+                                 std::size_t ranks) {
+  const bool may_be_larger =
+      limits.max_batch_size ? *limits.max_batch_size > samples
+                            : limits.local_bounds && limits.local_bounds->upper > samples / ranks;
+  if (may_be_larger) limits.max_batch_size = samples;
+  return limits;
 }
 
 std::uint64_t largest_minibatch(const optim::BatchLimits& limits, std::size_t ranks) {

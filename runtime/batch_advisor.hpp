@@ -60,10 +60,18 @@ class BatchAdvisor {
 optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t ranks,
                                    const std::string& where = "--adaptive");
 
+// The same for a data set of so many samples, all of which are the most that a batch may have.
+// Without a maximum, the largest batch is an upper bound for each rank, so that a data set which
+// has enough for all is none.
+optim::BatchLimits limits_within(optim::BatchLimits limits, std::uint64_t samples,
+                                 std::size_t ranks);
+
 // Samples: no minibatch that the limits allow has more.
 std::uint64_t largest_minibatch(const optim::BatchLimits& limits, std::size_t ranks);
 
-// On how many ranks, of so many at most, the limits can be met; 0: on none.
-std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t ranks);
+// On how many ranks, of so many at most, the limits can be met, and no batch need have more than
+// `samples`, if given; 0: on none.
+std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t ranks,
+                              std::optional<std::uint64_t> samples = {});
 
 }  // namespace rubato::runtime

@@ -162,7 +162,8 @@ void MetricsFile::end(const RunEnd& end) {
             {"updates", end.updates},
             {"seconds", end.seconds},
             {"samples_per_second", end.samples_per_second},
-            {"waiting_share", end.waiting_share}};
+            {"waiting_share", end.waiting_share},
+            {"waiting_seconds", end.waiting_seconds}};
   if (end.slow_rank) line["slow_rank"] = *end.slow_rank;
   lines_.append(text_of(line));
   lines_.finish();

@@ -66,29 +66,38 @@ void SubstepTimer::take(bool is_whole) {
 }
 
 void WaitingTotals::add(std::span<const RankTime> times, double update_seconds) {
-  const Busy ranks = busy(times);
   ++updates_;
-  waited_ += ranks.most - ranks.mean;
-  seconds_ += update_seconds;
+  longest_ += busy(times).most;
+  update_seconds_ += update_seconds;
   for (std::size_t rank = 0; rank < times.size(); ++rank) {
-    wholes_[rank].whole_seconds += times[rank].whole_seconds;
-    wholes_[rank].whole_minibatches += times[rank].whole_minibatches;
+    totals_[rank].busy_seconds += times[rank].busy_seconds;
+    totals_[rank].whole_seconds += times[rank].whole_seconds;
+    totals_[rank].whole_minibatches += times[rank].whole_minibatches;
   }
 }
 
-double WaitingTotals::share() const { return seconds_ > 0 ? waited_ / seconds_ : 0; }
-
-std::optional<SlowRank> WaitingTotals::slow_rank() const {
-  if (updates_ < telling_updates || seconds_ < telling_seconds) return std::nullopt;
+std::vector<double> WaitingTotals::seconds() const {
   std::vector<double> seconds;
-  for (const RankTime& whole : wholes_) {
+  for (const RankTime& total : totals_) seconds.push_back(longest_ - total.busy_seconds);
+  return seconds;
+}
+
+double WaitingTotals::share() const {
+  return update_seconds_ > 0 ? (longest_ - busy(totals_).mean) / update_seconds_ : 0;
+}
+
+std::optional<SlowRank> WaitingTotals::slow_rank(std::span<const std::string> hosts) const {
+  if (updates_ < telling_updates || update_seconds_ < telling_seconds) return std::nullopt;
+  std::vector<double> seconds;
+  for (const RankTime& whole : totals_) {
     const bool has_run = whole.whole_minibatches > 0;
     seconds.push_back(has_run ? whole.whole_seconds / whole.whole_minibatches : 0);
   }
   const std::vector<double> ratios = ratios_to_others(seconds);
   const auto slowest = std::ranges::max_element(ratios);
   if (slowest == ratios.end() || *slowest <= straggling) return std::nullopt;
-  return SlowRank{static_cast<std::size_t>(slowest - ratios.begin()), {}, *slowest};
+  const auto rank = static_cast<std::size_t>(slowest - ratios.begin());
+  return SlowRank{rank, rank < hosts.size() ? hosts[rank] : std::string(), *slowest};
 }
 
 }  // namespace rubato::runtime

@@ -67,22 +67,23 @@ void to_json(Json& json, const SlowRank& slow) {
 // The waiting of a whole run.
 class WaitingTotals {
  public:
-  explicit WaitingTotals(std::size_t ranks) : wholes_(ranks) {}
+  explicit WaitingTotals(std::size_t ranks) : totals_(ranks) {}
 
   void add(std::span<const RankTime> times, double update_seconds);
 
-  // Of the updates' time, the mean share that a rank spent waiting for the rank whose substeps took
-  // longest.
+  // What each rank waited for the one whose substeps took longest in an update, over all updates.
+  std::vector<double> seconds() const;
+  // The mean of these, of the updates' time.
   double share() const;
   // The slowest rank, where it stands out, and the run was long enough to tell (straggler.hpp);
-  // without its host, which is not known here.
-  std::optional<SlowRank> slow_rank() const;
+  // with its host, if the ranks' are given.
+  std::optional<SlowRank> slow_rank(std::span<const std::string> hosts = {}) const;
 
  private:
   std::uint64_t updates_ = 0;
-  double waited_ = 0;
-  double seconds_ = 0;
-  std::vector<RankTime> wholes_;  // of each rank, over all updates
+  double longest_ = 0;  // the sum over updates of the longest busy time
+  double update_seconds_ = 0;
+  std::vector<RankTime> totals_;  // of each rank, over all updates
 };
 
 }  // namespace rubato::runtime

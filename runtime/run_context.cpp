@@ -214,16 +214,18 @@ void require_same_run(const std::vector<ContextEntry>& checkpoint,
   }
 }
 
-void require_same_course(const TrainingState& state, std::uint64_t seed, const std::string& rule,
-                         const data::TracePlan& plan) {
+void require_same_course(const TrainingState& state, std::uint64_t seed, const std::string& rule) {
   if (state.seed != seed || state.rule != rule) {
     throw std::invalid_argument("the checkpoint is of seed " + std::to_string(state.seed) +
                                 " and rule " + state.rule + ", the run of seed " +
                                 std::to_string(seed) + " and rule " + rule);
   }
-  if (plan.passes(state.cursor)) return;
+}
+
+void require_passed(const data::TracePlan& plan, const data::Cursor& cursor) {
+  if (plan.passes(cursor)) return;
   throw std::invalid_argument(
-      "update " + std::to_string(state.cursor.update) +
+      "update " + std::to_string(cursor.update) +
       " of the checkpoint was cut, or ended its epoch, because the run was to end there; a run "
       "with another end has another update there: go on from an earlier checkpoint, or begin anew");
 }

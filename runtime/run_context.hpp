@@ -54,9 +54,9 @@ std::vector<collectives::NamedValue> named_values(const std::vector<ContextEntry
 void require_same_run(const std::vector<ContextEntry>& checkpoint,
                       const std::vector<ContextEntry>& run, bool any_kernels);
 
-// What an identity does not tell. Throws std::invalid_argument if the state is not one that a run
-// with this seed, rule and plan comes to.
-void require_same_course(const TrainingState& state, std::uint64_t seed, const std::string& rule,
-                         const data::TracePlan& plan);
+// What an identity does not tell. Both throw std::invalid_argument: if the state is not one of a
+// run with this seed and rule, or the cursor no place that its plan comes to.
+void require_same_course(const TrainingState& state, std::uint64_t seed, const std::string& rule);
+void require_passed(const data::TracePlan& plan, const data::Cursor& cursor);
 
 }  // namespace rubato::runtime

@@ -1,5 +1,6 @@
 // The reference batch, where none is given, is that of the first update; of an adaptive run, its
-// initial batch, which the first update may exceed.
+// initial batch, which the first update may exceed. So a schedule that is told how many updates an
+// epoch has counts them, of an adaptive run and of its replay, at the reference batch.
 #include "runtime/run_inputs.hpp"
 
 #include <stdexcept>
@@ -17,10 +18,9 @@ namespace rubato::runtime {
 
 namespace {
 
-// No batch may be larger than an epoch where an epoch is not left until it is used up. Without a
-// maximum, the largest is an upper bound for each rank.
+// No batch may be larger than an epoch where an epoch is not left until it is used up.
 optim::BatchLimits limits_for(const RunOptions& options, std::uint64_t samples, std::size_t ranks) {
-  optim::BatchLimits limits = options.adaptive->limits;
+  const optim::BatchLimits& limits = options.adaptive->limits;
   if (options.epoch_end == data::EpochEnd::carry) return limits;
   if (limits.initial_batch > samples) {
     throw std::invalid_argument("--adaptive: the initial batch is " +
@@ -29,11 +29,7 @@ optim::BatchLimits limits_for(const RunOptions& options, std::uint64_t samples, 
                                 " samples of the data set; choose a smaller one, or --epoch-end "
                                 "carry");
   }
-  const bool may_be_larger =
-      limits.max_batch_size ? *limits.max_batch_size > samples
-                            : limits.local_bounds && limits.local_bounds->upper > samples / ranks;
-  if (may_be_larger) limits.max_batch_size = samples;
-  return limits;
+  return limits_within(limits, samples, ranks);
 }
 
 // The maximum that cannot be met may be the data set's, which nobody gave.
@@ -92,10 +88,12 @@ optim::ElasticOptions elastic_options(const RunOptions& options, const data::Tra
 
 optim::LearningRateSchedule make_schedule(const RunOptions& options, const data::TracePlan& plan,
                                           std::uint64_t first_batch) {
-  const auto batch = static_cast<double>(first_batch);
+  const auto first = static_cast<double>(first_batch);
+  const double reference = options.reference_batch.value_or(first);
+  const bool may_be_replayed = plan.trace().has_minibatches();
   optim::LearningRateSchedule schedule(options.schedule);
-  schedule.set_epochs(static_cast<double>(plan.epoch_samples()), batch,
-                      options.reference_batch.value_or(batch));
+  schedule.set_epochs(static_cast<double>(plan.epoch_samples()),
+                      may_be_replayed ? reference : first, reference);
   return schedule;
 }
 

@@ -46,7 +46,8 @@ struct RunEnd {
   double seconds = 0;  // training alone, without evaluations
   double samples_per_second = 0;
   double waiting_share = 0;  // of the seconds: what ranks waited for the slowest (rank_times.hpp)
-  std::optional<SlowRank> slow_rank = {};  // if one stands out
+  std::vector<double> waiting_seconds = {};  // of each rank
+  std::optional<SlowRank> slow_rank = {};    // if one stands out
 };
 
 class RunLog {

@@ -5,7 +5,6 @@
 #include "runtime/trainer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -101,7 +100,9 @@ void Trainer::go_on_from(const ResumePoint& resume) {
           adaptive_->restore(resume.checkpoint);
           plan_ = data::TracePlan(adaptive_->trace(), plan_->options());
         }
-        require_same_course(resume.checkpoint.state, options_.seed, optimizer_->rule(), *plan_);
+        require_same_course(resume.checkpoint.state, options_.seed, optimizer_->rule());
+        const bool decides = adaptive_ && adaptive_->needs_decision();
+        if (!decides) require_passed(*plan_, resume.checkpoint.state.cursor);
         require_fit(resume.checkpoint.state, parts());
       },
       explain_);
@@ -110,10 +111,6 @@ void Trainer::go_on_from(const ResumePoint& resume) {
   facts_.first_update = cursor_.update;
   facts_.resumed_from = resume.file;
   facts_.warnings.insert(facts_.warnings.end(), resume.skipped.begin(), resume.skipped.end());
-}
-
-bool Trainer::is_finished() const {
-  return was_finished_ && (!plan_->next(cursor_) || has_reached_goal());
 }
 
 RunOutput::Record Trainer::record() {
@@ -181,6 +178,7 @@ RunEnd Trainer::train(RunOutput& output) {
     StepReport report = step_->run(*update, upcoming && !decides ? &*upcoming : nullptr,
                                    static_cast<std::uint64_t>(stop_.wish()));
     if (adaptive_) adaptive_->observe(*update, report);
+    if (ended_epoch_) report.finished_epochs.push_back(*std::exchange(ended_epoch_, std::nullopt));
     if (end.seconds > 0) waiting_.add(report.rank_times, report.seconds);  // not the first one
     end.seconds += report.seconds;
     cursor_ = update->end;
@@ -210,12 +208,18 @@ void Trainer::decide(RunOutput& output) {
 }
 
 // The smallest batch of these ranks may be larger than what the epoch has left: it is complete
-// then, as in a replay, which knows of the batch before.
+// then, as in a replay, which knows of the batch before. So may a decision that is forgotten, as it
+// held for no update, have completed it.
 void Trainer::decide_on_other_ranks(RunOutput& output) {
   decide(output);
   const data::Cursor before = std::exchange(cursor_, plan_->settled(cursor_));
+  if (!plan_->passes(cursor_)) {
+    output.decision(adaptive_->begin_epoch(cursor_, plan_));
+    collectives::agree(
+        topology_.all(), [this] { require_passed(*plan_, cursor_); }, explain_);
+  }
   if (cursor_ == before) return;
-  step_->audit().advance_to(cursor_.epoch);
+  ended_epoch_ = step_->audit().advance_to(cursor_.epoch);
   if (evaluator_) output.evaluation(evaluate());
   output.checkpoint(cursor_);
 }
@@ -232,9 +236,9 @@ RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,
   end.samples_per_second =
       static_cast<double>(cursor_.samples - samples_before) / std::max(end.seconds, 1e-9);
   end.waiting_share = waiting_.share();
+  end.waiting_seconds = waiting_.seconds();
   const std::vector<std::string> hosts = topology_.all().gather(collectives::host_name());
-  if (!topology_.is_oversubscribed()) end.slow_rank = waiting_.slow_rank();
-  if (end.slow_rank) end.slow_rank->host = hosts[end.slow_rank->rank];
+  if (!topology_.is_oversubscribed()) end.slow_rank = waiting_.slow_rank(hosts);
   require_same_weights(*replica_, topology_, cursor_.update);
   heartbeat_.beat(cursor_.update,
                   topology_.all().rank() == 0 ? Phase::writing_checkpoint : Phase::ending);

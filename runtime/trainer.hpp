@@ -50,7 +50,9 @@ class Trainer {
   RunEnd run(std::vector<RunLog*> logs);
 
   // Whether the run that it goes on with is at its end already, and says so in its state.json.
-  bool is_finished() const;
+  bool is_finished() const {
+    return was_finished_ && (!plan_->next(cursor_) || has_reached_goal());
+  }
 
   // The state at the last update boundary, whole on every rank, from the node's memory: not
   // collective, but no rank may be training meanwhile.
@@ -100,6 +102,7 @@ class Trainer {
   data::Cursor cursor_;
   bool was_finished_ = false;
   int skipped_in_a_row_ = 0;
+  std::optional<EpochAudit> ended_epoch_;  // by a decision, which the next report tells
   WaitingTotals waiting_;
 };
 

@@ -136,6 +136,12 @@ class Launch(AdaptiveTest):
         context = json_lines(self.directory / "run" / "metrics.jsonl")[0]
         self.assertEqual(context["ranks"], 2)
 
+    def test_no_more_ranks_than_the_data_have_samples_for(self):
+        self.succeed("launch", "--ranks", "1:4", "--", *RUN, "--adaptive",  # of 1438 samples
+                     "local=400:500,initial=400", "--out", "run")
+        context = json_lines(self.directory / "run" / "metrics.jsonl")[0]
+        self.assertEqual(context["ranks"], 3)
+
     def test_bounds_that_no_number_of_ranks_meets_are_refused(self):
         self.refuse(64, ["--adaptive: minibatches of at least 100 on 3 ranks make 300 samples",
                          "; 2 ranks would do"], "launch", "--ranks", "3:4", "--", *RUN,

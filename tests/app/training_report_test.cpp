@@ -217,6 +217,7 @@ nlohmann::json document(std::optional<std::uint64_t> log_every) {
             .seconds = 2,
             .samples_per_second = 200,
             .waiting_share = 0.25,
+            .waiting_seconds = {1, 0},
             .slow_rank = {{1, "node7", 2.5}}});
   return nlohmann::json::parse(out.str());
 }
@@ -239,6 +240,7 @@ TEST(TrainingJson, IsOneDocumentOfTheSameFacts) {
   EXPECT_EQ(run["end"]["reason"], "done");
   EXPECT_EQ(run["end"]["samples_per_second"], 200);
   EXPECT_EQ(run["end"]["waiting_share"], 0.25);
+  EXPECT_EQ(run["end"]["waiting_seconds"], (nlohmann::json{1.0, 0.0}));
   EXPECT_EQ(run["end"]["slow_rank"],
             (nlohmann::json{{"rank", 1}, {"host", "node7"}, {"ratio", 2.5}}));
   EXPECT_FALSE(run.contains("updates"));

@@ -155,12 +155,50 @@ TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeMayEndTheEpoch) {
   }
 }
 
+// A checkpoint written before the decision says so.
+TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeIsNotForgotten) {
+  Checkpoint checkpoint;
+  checkpoint.state.cursor = {.update = 5, .row = 5, .epoch = 2, .position = 9};
+  checkpoint.context = {{"profile", "1 99\n"},
+                        {"decisions", header() + "0,7,7,0,1,1,99,,,,initial\n"}};
+  for (int times = 0; times < 3; ++times) {
+    AdaptiveBatch adaptive = begun();
+    adaptive.restore(checkpoint);
+    EXPECT_TRUE(adaptive.needs_decision()) << times;
+    checkpoint.context = adaptive.entries();
+  }
+  AdaptiveBatch adaptive = begun();
+  adaptive.restore(checkpoint);
+  EXPECT_TRUE(adaptive.decide(checkpoint.state.cursor, 300, all_noise()));
+  checkpoint.context = adaptive.entries();
+  checkpoint.state.cursor.update = 6;
+  AdaptiveBatch later = begun();
+  later.restore(checkpoint);
+  EXPECT_FALSE(later.needs_decision());
+}
+
+// On as many ranks, but within other limits.
+TEST_F(AdaptiveBatchTest, ABatchBeyondTheLimitsIsDecidedAnew) {
+  Checkpoint checkpoint;
+  checkpoint.state.cursor = {.update = 5, .row = 5, .epoch = 2, .position = 9};
+  const std::string ranks = std::to_string(world.size());
+  const std::string row = "0,5000,50,0,1,1," + ranks + ",,,,initial\n";
+  checkpoint.context = {{"profile", "1 " + ranks + "\n"}, {"decisions", header() + row}};
+  AdaptiveBatch adaptive = begun();
+  adaptive.restore(checkpoint);
+  EXPECT_TRUE(adaptive.needs_decision());
+  EXPECT_TRUE(adaptive.decide(checkpoint.state.cursor, 1000, all_noise()));
+  EXPECT_LE(adaptive.trace().row(1).batch_size, 300U);
+  EXPECT_THAT(adaptive.decisions(), HasSubstr(",other limits\n"));
+}
+
 // What was decided at the checkpoint, for other ranks, has held for no update.
 TEST_F(AdaptiveBatchTest, ADecisionThatMustBeMadeTakesThePlaceOfOneMadeThere) {
   const std::string first = header() + "0,7,7,0,1,1,99,,,,initial\n";
   Checkpoint checkpoint;
   checkpoint.state.cursor = {.update = 5, .row = 5, .epoch = 2, .position = 9};
-  checkpoint.context = {{"profile", "1 99\n"}, {"decisions", first + "5,9,9,2,1,1,99,,,,better\n"}};
+  checkpoint.context = {{"profile", "1 99\n"},
+                        {"decisions", first + "5,150,10,2,1,1,99,,,,better\n"}};
   AdaptiveBatch adaptive = begun();
   const std::string initial = adaptive.decisions();
   adaptive.restore(checkpoint);
@@ -195,7 +233,7 @@ TEST_F(AdaptiveBatchTest, KeepsTheTimesSinceTheLastDecision) {
 // A long history does not fit into one attribute of a file.
 TEST_F(AdaptiveBatchTest, KeepsALongHistoryInPieces) {
   std::string text = header();
-  for (int i = 0; i < 9000; ++i) text += std::to_string(i) + ",16,8,0,1,1,1,,,,x\n";
+  for (int i = 0; i < 9000; ++i) text += std::to_string(i) + ",40,8,0,1,1,1,,,,x\n";
   Checkpoint checkpoint;
   for (std::size_t i = 0; i * 60000 < text.size(); ++i) {
     const std::string name = i == 0 ? "decisions" : "decisions " + std::to_string(i + 1);

@@ -114,6 +114,37 @@ TEST_F(AdaptiveDataLoaderTest, GoesOnOnOtherRanksAndIsStillRepeatedByItsDecision
   }
 }
 
+// The smallest batch of these ranks does not fit into what is left of the pass.
+TEST_F(AdaptiveDataLoaderTest, APassIsOverWhereOtherRanksHaveNoRoomInIt) {
+  if (world.size() == 1) return;
+  const LoaderOptions loader = adaptive_loader(true, false);
+  const optim::LocalBounds bounds{280, 280};
+  const auto train_some = [&](Job& job, std::optional<std::uint64_t> stop) {
+    SmallJob parts(loader);
+    parts.train.autoscale_batch_size(bounds);
+    for ([[maybe_unused]] const auto epoch : remaining_epochs_until(3)) {
+      const std::uint64_t batch = parts.train.current_batch_size();
+      bool is_first = true;
+      for (auto& samples : parts.train) {
+        const StepReport report = parts.model.train(samples);
+        if (std::exchange(is_first, false)) {
+          EXPECT_EQ(report.batch_size, batch);
+        }
+        EXPECT_LE(report.batch_size, 280 * world.size());
+        if (report.update == stop) job.stop();
+      }
+    }
+    return state_digest(job.state());
+  };
+  std::string expected;
+  std::string found;
+  run_on(1, in_directory(), [&](Job& job) { train_some(job, 4); });
+  run_on(world.size(), in_directory(), [&](Job& job) { expected = train_some(job, {}); });
+  run_on(1, {.decisions = decisions()}, [&](Job& job) { found = train_some(job, {}); });
+  if (world.rank() != 0) return;
+  EXPECT_EQ(found, expected);
+}
+
 // The bounds leave other batches on other ranks, so rows follow the one of the epoch left early.
 TEST_F(AdaptiveDataLoaderTest, AnEpochLeftEarlyIsInItsDecisions) {
   const LoaderOptions loader = adaptive_loader(false, false);
@@ -226,6 +257,15 @@ TEST_F(AdaptiveDataLoaderTest, RefusesBoundsBeforeTraining) {
   EXPECT_THROW(by_bounds.autoscale_batch_size(1000), std::logic_error);
   EXPECT_THROW(AdaptiveDataLoader(std::make_shared<CountedSamples>(9), {}), std::logic_error);
   EXPECT_GE(by_bounds.current_batch_size(), 100U);
+}
+
+TEST_F(AdaptiveDataLoaderTest, RefusesDecisionsOfBatchesThatDoNotChange) {
+  EXPECT_THAT(refusal({.decisions = directory / "decisions.csv"},
+                      [](Job& job) {
+                        SmallJob parts;
+                        job.begin();
+                      }),
+              HasSubstr("the job is to repeat decisions, and this loader's batches do not change"));
 }
 
 TEST_F(AdaptiveDataLoaderTest, RefusesARuleThatDoesNotFollowTheBatch) {

@@ -168,6 +168,36 @@ TEST_F(AdaptiveRunTest, EndsOnOtherRanksWhereItsReplayDoes) {
   }
 }
 
+// The epoch was ended by a decision that held for no update: on yet other ranks it stays ended.
+TEST_F(AdaptiveRunTest, GoesOnOnThirdRanksAfterAnEpochThatOthersHaveEnded) {
+  if (world.size() == 1) return;
+  RunOptions options = adaptive_run();
+  options.adaptive->limits.local_bounds = optim::LocalBounds{34, 34};
+  options.adaptive->limits.has_accumulation = false;
+  options.epochs = 2;
+  go_on(options, 1, 41);
+  EXPECT_EQ(go_on(options, world.size(), 41).updates, 41U);
+  for (const std::size_t third : {world.size() - 1, std::size_t{1}}) {
+    const std::uint64_t updates = go_on(options, third, 45).updates;
+    EXPECT_EQ(updates, world.rank() < third ? 45U : 0U);
+  }
+  go_on(options, world.size(), std::nullopt);
+  expect_replays_are_equal(options, "third ranks");
+}
+
+// The replay's first batch is larger than the initial one, by which the run's schedule counts.
+TEST_F(AdaptiveRunTest, AScheduleThatCountsAnEpochsUpdatesIsRepeated) {
+  RunOptions options = adaptive_run();
+  options.adaptive->limits.local_bounds = optim::LocalBounds{20, 50};
+  options.epochs = 3;
+  options.schedule.name = "polynomial";
+  options.schedule.polynomial_form = optim::PolynomialForm::study;
+  options.schedule.warmup_span = 1;
+  options.schedule.span = 2;
+  go_on(options, world.size(), std::nullopt);
+  expect_replays_are_equal(options, "study's form");
+}
+
 // Nothing was run with what was decided at the checkpoint: it is decided again in its place.
 TEST_F(AdaptiveRunTest, GoesOnOnOtherRanksFromWhereABatchWasDecided) {
   RunOptions options = adaptive_run();

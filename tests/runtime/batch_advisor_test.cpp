@@ -167,6 +167,24 @@ TEST(BatchAdvisor, FindsTheMostRanksThatTheBoundsAllow) {
   EXPECT_EQ(most_ranks_within(limits, 3), 3U);
   EXPECT_EQ(most_ranks_within(limits_of(10, 50, optim::LocalBounds{100, 200}), 4), 0U);
   EXPECT_EQ(most_ranks_within(limits, 0), 0U);
+  const optim::BatchLimits only_local{.initial_batch = 100,
+                                      .local_bounds = optim::LocalBounds{100, 200}};
+  EXPECT_EQ(most_ranks_within(only_local, 16), 16U);
+  EXPECT_EQ(most_ranks_within(only_local, 16, 1438), 14U);
+  EXPECT_EQ(most_ranks_within(limits, 16, 1438), 10U);
+  EXPECT_EQ(most_ranks_within(limits, 16, 500), 5U);
+}
+
+TEST(BatchAdvisor, NoBatchIsLargerThanTheDataSet) {
+  const auto most_of = [](const optim::BatchLimits& limits, std::size_t ranks) {
+    return limits_within(limits, 1000, ranks).max_batch_size;
+  };
+  EXPECT_EQ(most_of(limits_of(64, 5000), 2), 1000U);
+  EXPECT_EQ(most_of(limits_of(64, 300), 2), 300U);
+  const optim::BatchLimits only_local{.initial_batch = 64,
+                                      .local_bounds = optim::LocalBounds{4, 250}};
+  EXPECT_EQ(most_of(only_local, 4), std::nullopt);
+  EXPECT_EQ(most_of(only_local, 5), 1000U);
 }
 
 TEST(BatchAdvisor, NoMinibatchIsLargerThanTheLargest) {

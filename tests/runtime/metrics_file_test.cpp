@@ -48,6 +48,7 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
                  .seconds = 2,
                  .samples_per_second = 144,
                  .waiting_share = 0.125,
+                 .waiting_seconds = {0.5, 0},
                  .slow_rank = {{1, "b", 3}}});
   }
   const auto lines = lines_of(file);
@@ -75,6 +76,7 @@ TEST(MetricsFile, HoldsContextUpdatesEvaluationsAndTheEndInOrder) {
   EXPECT_EQ(lines[3]["type"], "end");
   EXPECT_EQ(lines[3]["reason"], "done");
   EXPECT_EQ(lines[3]["waiting_share"], 0.125);
+  EXPECT_EQ(lines[3]["waiting_seconds"], (nlohmann::json{0.5, 0.0}));
   EXPECT_EQ(lines[3]["slow_rank"]["host"], "b");
 }
 

@@ -158,6 +158,7 @@ TEST_F(PromiseTest, ForABalancedAssignmentOverRanksOfUnevenSpeed) {
     EXPECT_EQ(state_digest(trainer.state()), expected) << rule;
     if (world.rank() != 0) continue;
     EXPECT_GT(recorder.ends.at(0).waiting_share, 0) << rule;
+    EXPECT_EQ(recorder.ends.at(0).waiting_seconds.size(), ranks) << rule;
     EXPECT_LE(lateness(recorder.updates.at(11), /*first_is_fastest=*/true), 1.03) << rule;
     EXPECT_LE(lateness(recorder.updates.at(39), /*first_is_fastest=*/false), 1.03) << rule;
     EXPECT_GT(lateness(recorder.updates.at(11), /*first_is_fastest=*/false), 1.03) << rule;

@@ -55,6 +55,10 @@ TEST(WaitingTotals, WeighUpdatesByTheirTime) {
   totals.add(Times{{1, 1, 1}, {3, 3, 3}}, 4);  // one waits for 2 of 4 s: a share of 1/4
   totals.add(Times{{6, 6, 6}, {6, 6, 6}}, 6);  // nobody waits
   EXPECT_DOUBLE_EQ(totals.share(), 0.1);
+  EXPECT_EQ(totals.seconds(), (std::vector<double>{2, 0}));
+  totals.add(Times{{5, 5, 5}, {1, 1, 1}}, 6);
+  EXPECT_EQ(totals.seconds(), (std::vector<double>{2, 4}));
+  EXPECT_DOUBLE_EQ(totals.share(), 3.0 / 16);
   EXPECT_FALSE(totals.slow_rank());  // as long for a minibatch
 }
 
@@ -67,6 +71,8 @@ TEST(WaitingTotals, NameTheRankThatStandsOut) {
   ASSERT_TRUE(totals.slow_rank());
   EXPECT_EQ(totals.slow_rank()->rank, 2U);
   EXPECT_NEAR(totals.slow_rank()->ratio, 2, 1e-12);  // the lower of 1 and 1.1 in the middle
+  EXPECT_EQ(totals.slow_rank()->host, "");
+  EXPECT_EQ(totals.slow_rank(std::vector<std::string>{"a", "b", "c", "d"})->host, "c");
 }
 
 TEST(WaitingTotals, NameNobodyWhereThereIsNobodyToCompare) {
