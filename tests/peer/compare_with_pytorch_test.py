@@ -178,6 +178,15 @@ class Resnet20(Comparison):
         self.compare([32, 96, 32, 64, 64], self.AFTER_FIVE)
 
 
+class Resnet32(Resnet20):
+    MODEL = "resnet32"
+
+
+class Resnet56(Resnet20):
+    """So deep a network magnifies rounding the more, the longer the steps."""
+    MODEL, RATE = "resnet56", 0.01
+
+
 class Resnet18(Resnet20):
     """On images of 64 x 64: of 32 x 32 pixels a single one is left in the end, whose BatchNorm has
     so few values that one ReLU moves them all."""
@@ -208,5 +217,6 @@ class Resnet50(Resnet18):
 
 if __name__ == "__main__":
     cases = {"mlp": Mlp, "mnist": Mnist, "mnist_tutorial": MnistTutorial,
-             "resnet20": Resnet20, "resnet18": Resnet18, "resnet50": Resnet50}
+             "resnet20": Resnet20, "resnet32": Resnet32, "resnet56": Resnet56,
+             "resnet18": Resnet18, "resnet50": Resnet50}
     unittest.main(argv=sys.argv[:1] + [cases[sys.argv[1]].__name__], verbosity=2)

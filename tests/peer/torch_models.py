@@ -113,6 +113,8 @@ class ResidualNetwork(nn.Module):
 
 RESIDUAL_NETWORKS = {  # width, blocks of each stage, is large, has bottlenecks
     "resnet20": (16, [3, 3, 3], False, False),
+    "resnet32": (16, [5, 5, 5], False, False),
+    "resnet56": (16, [9, 9, 9], False, False),
     "resnet18": (64, [2, 2, 2, 2], True, False),
     "resnet50": (64, [3, 4, 6, 3], True, True),
 }
