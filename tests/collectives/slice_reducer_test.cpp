@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -204,6 +205,35 @@ TEST_P(SliceReducerBy, WhatIsFinishedEarlyMayBeSummedEarly) {
       expect_my_slice<double>(topology, count, *summing, finish_in_pieces);
       barrier.wait();
     }
+  }
+}
+
+// A backward pass that only ever says what it has finished: messages move meanwhile.
+TEST_P(SliceReducerBy, WhatIsFinishedEarlyIsSummedBeforeReduce) {
+  constexpr std::size_t count = 30 * block_elements;
+  for (const Topology& topology : real_and_pretended_topologies()) {
+    NodeBarrier barrier(topology);
+    const auto summing = make_slice_reducer<double>(topology, barrier, count,
+                                                    allreduce_algorithm(GetParam()), count);
+    if (!summing->overlaps()) continue;
+    std::size_t finished = 0;
+    fill_with_pattern<double>(topology.all().rank(), summing->addends());
+    std::vector<float> results(count);
+    summing->begin(
+        {.finish = [&](std::size_t, std::span<const double> sums) { finished += sums.size(); },
+         .results = results,
+         .adopt = [&](std::size_t, std::span<const float> theirs) { finished += theirs.size(); }});
+    const std::size_t mine = topology.my_slice(count).size;
+    std::array<double, 1> missing{1};
+    for (int turn = 0; turn < 20'000 && missing[0] > 0; ++turn) {
+      summing->finished_from(0);
+      missing[0] = static_cast<double>(mine - finished);
+      topology.all().maximum(missing);
+    }
+    EXPECT_EQ(missing[0], 0);
+    summing->reduce();
+    EXPECT_EQ(finished, mine);
+    barrier.wait();
   }
 }
 
