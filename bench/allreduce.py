@@ -38,7 +38,7 @@ def one_host(options, program):
     for count in counts:
         fastest = [max(run[count][way][1] for way in FLOATS) for run in runs]
         exact = [run[count][EXACT][1] for run in runs]
-        name = f"one host, {count} elements: times MPI_Allreduce's speed"
+        name = f"one host, {count}: times MPI_Allreduce's speed"
         yield Figure.of_rounds(name, fastest, "x", at_least=TIMES_LIBRARY_AT_LEAST)
         yield Figure.of_rounds(f"{name}, exact sum", exact, "x")
 
@@ -49,7 +49,7 @@ def over_the_link(options, program):
     command = [*link, program, f"--link-gbit={rate}", "--rounds=5", OVER_THE_LINK]
     runs = [rows_of(measure.run(command, ENVIRONMENT))[OVER_THE_LINK]
             for _ in range(options.rounds)]
-    name = f"two hosts, {rate} Gbit/s, {OVER_THE_LINK} elements: of the link's limit for floats"
+    name = f"two hosts, {rate} Gbit/s, {OVER_THE_LINK}: of the limit for floats"
     yield Figure.of_rounds(name, [max(run[way][2] for way in FLOATS) for run in runs], "%",
                            at_least=OF_THE_LINK_AT_LEAST)
     yield Figure.of_rounds(f"{name}, exact sum", [run[EXACT][2] for run in runs], "%",

@@ -86,7 +86,7 @@ def figures(model, rounds):
     yield Figure.of_rounds(f"{model}: AdamScale, beyond Adam by the linear rule",
                            per_cent_more(rounds, "adamscale", "adam"), "%",
                            at_most=ADASCALE_AT_MOST)
-    yield Figure.of_rounds(f"{model}: AdaScale and choosing the batch, beyond the linear rule",
+    yield Figure.of_rounds(f"{model}: choosing the batch, beyond the linear rule",
                            per_cent_more(rounds, "adaptive", "together"), "%",
                            at_most=ADAPTIVE_AT_MOST)
     yield Figure.of_rounds(f"{model}: LARS, beyond SGD with momentum",
