@@ -102,7 +102,7 @@ void AdaptiveBatch::observe(const data::PlannedUpdate& update, StepReport& repor
 }
 
 bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64_t> room,
-                           const optim::GradientNoise& noise) {
+                           const optim::GradientNoise& noise, const std::string& besides) {
   skips_next_ = true;
   updates_since_ = 0;
   report_.reset();
@@ -114,6 +114,10 @@ bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64
     decision_seconds_ = seconds_since(start);
     seconds_since_ = 0;
     if (report_) report_->seconds = decision_seconds_;
+    if (!line.empty() && !besides.empty()) {
+      report_->decision.reason += "; " + besides;
+      line = line_of(report_->decision);
+    }
   }
   line = topology_.all().broadcast(line, 0);
   must_decide_because_.clear();
@@ -125,22 +129,23 @@ bool AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<std::uint64
 }
 
 void AdaptiveBatch::decide(const data::Cursor& cursor, std::optional<data::TracePlan>& plan,
-                           const optim::GradientNoise& noise) {
+                           const optim::GradientNoise& noise, const std::string& besides) {
   std::optional<std::uint64_t> room;
   if (plan->options().epoch_end == data::EpochEnd::drop) {
     room = plan->epoch_samples() - cursor.position;
   }
-  if (decide(cursor, room, noise)) plan = data::TracePlan(trace(), plan->options());
+  if (decide(cursor, room, noise, besides)) plan = data::TracePlan(trace(), plan->options());
 }
 
 DecisionReport AdaptiveBatch::begin_epoch(const data::Cursor& cursor,
-                                          std::optional<data::TracePlan>& plan) {
+                                          std::optional<data::TracePlan>& plan,
+                                          const std::string& reason) {
   const BatchDecision decision{.update = cursor.update,
                                .epoch = cursor.epoch,
                                .configuration = current_,
                                .hosts = topology_.node_count(),
                                .ranks = topology_.all().size(),
-                               .reason = "an epoch was left early"};
+                               .reason = reason};
   decisions_.add(line_of(decision));
   plan = data::TracePlan(trace(), plan->options());
   return {decision, /*changes=*/true, 0};

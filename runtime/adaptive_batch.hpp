@@ -23,6 +23,10 @@
 
 namespace rubato::runtime {
 
+// Why a row begins an epoch.
+inline constexpr const char* epoch_left_early = "an epoch was left early";
+inline constexpr const char* statistical_epoch_ended = "a statistical epoch ended";
+
 class AdaptiveBatch {
  public:
   // A run on the ranks of `topology` begins with the smallest batch that is not below the initial
@@ -42,14 +46,16 @@ class AdaptiveBatch {
   void observe(const data::PlannedUpdate& update, StepReport& report);
 
   // Collective. Considers the batch size from the cursor on; `noise`: the optimizer's, by now.
-  // Under drop `room` is what the epoch has left. Whether trace() has one more row now.
+  // Under drop `room` is what the epoch has left. Whether trace() has one more row now, in which
+  // `besides` is told, too.
   bool decide(const data::Cursor& cursor, std::optional<std::uint64_t> room,
-              const optim::GradientNoise& noise);
+              const optim::GradientNoise& noise, const std::string& besides = {});
   // The same for a plan of this trace, which then has the row, too.
   void decide(const data::Cursor& cursor, std::optional<data::TracePlan>& plan,
-              const optim::GradientNoise& noise);
-  // The epoch before the cursor's was left early: adds a row that says so, to the plan too.
-  DecisionReport begin_epoch(const data::Cursor& cursor, std::optional<data::TracePlan>& plan);
+              const optim::GradientNoise& noise, const std::string& besides = {});
+  // The batch stays, and an epoch begins at the cursor: adds a row that says why, to the plan too.
+  DecisionReport begin_epoch(const data::Cursor& cursor, std::optional<data::TracePlan>& plan,
+                             const std::string& reason);
   // What rank 0 considered in the last decide(), if anything.
   std::optional<DecisionReport> take_report();
 

@@ -184,7 +184,7 @@ std::optional<data::PlannedUpdate> AdaptiveDataLoader::first() {
   if (adaptive_) {
     if (is_decision_due_ || adaptive_->needs_decision()) decide();
     if (!plan_->passes(plan_->settled(cursor_))) {
-      job_.tell(adaptive_->begin_epoch(cursor_, plan_));
+      job_.tell(adaptive_->begin_epoch(cursor_, plan_, epoch_left_early));
     }
   }
   std::optional<data::PlannedUpdate> update = next();
@@ -217,17 +217,23 @@ void AdaptiveDataLoader::trained(const data::PlannedUpdate& update, StepReport& 
   adaptive_->observe(update, report);
 }
 
-void AdaptiveDataLoader::decide_if_due() {
-  if (is_decision_due_) decide();
+// Where the progress ends an epoch is known to who follows it; the decisions say it to others.
+void AdaptiveDataLoader::decide_after(const data::PlannedUpdate& update) {
+  const bool ends = adaptive_ && options_.statistical_epochs && is_over_after(update);
+  const std::uint64_t rows = plan_->trace().rows();
+  if (is_decision_due_) decide(ends ? statistical_epoch_ended : "");
+  if (!ends || plan_->trace().rows() > rows) return;
+  job_.tell(adaptive_->begin_epoch(cursor_, plan_, statistical_epoch_ended));
 }
 
-void AdaptiveDataLoader::decide() {
+void AdaptiveDataLoader::decide(const std::string& besides) {
   is_decision_due_ = false;
   upcoming_.reset();
   const bool is_measured = job_.model() != nullptr;
   adaptive_->decide(cursor_, plan_,
                     is_measured ? job_.model()->noise()
-                                : optim::GradientNoise(static_cast<double>(options_.batch_size)));
+                                : optim::GradientNoise(static_cast<double>(options_.batch_size)),
+                    besides);
   if (const auto report = adaptive_->take_report()) job_.tell(*report);
 }
 

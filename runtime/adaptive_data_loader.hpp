@@ -111,7 +111,7 @@ class AdaptiveDataLoader {
   MinibatchQueue& queue();
   void trained(const data::PlannedUpdate& update, StepReport& report);
   void pass_by(const data::PlannedUpdate& update) noexcept { cursor_ = update.end; }
-  void decide_if_due();  // collective
+  void decide_after(const data::PlannedUpdate& update);  // collective; if it is due
   void leave_early() noexcept;
   bool is_over_after(const data::PlannedUpdate& update) const;
 
@@ -119,7 +119,7 @@ class AdaptiveDataLoader {
   void autoscale(optim::BatchLimits limits);
   data::BatchTrace trace() const;
   data::TraceRow row() const;
-  void decide();
+  void decide(const std::string& besides = {});
   void decide_on_other_ranks();
   bool has_reached_epoch_end() const;
 

@@ -48,7 +48,7 @@ LoaderLoop::~LoaderLoop() {
 LoaderLoop& LoaderLoop::operator++() {
   const std::optional<std::uint64_t> wishes = batch_->wishes();
   if (!wishes) loader_.pass_by(batch_->update());
-  loader_.decide_if_due();
+  loader_.decide_after(batch_->update());
   const bool is_over = loader_.is_over_after(batch_->update());
   batch_.reset();
   if (is_over) place_.leave();

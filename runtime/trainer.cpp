@@ -214,7 +214,7 @@ void Trainer::decide_on_other_ranks(RunOutput& output) {
   decide(output);
   const data::Cursor before = std::exchange(cursor_, plan_->settled(cursor_));
   if (!plan_->passes(cursor_)) {
-    output.decision(adaptive_->begin_epoch(cursor_, plan_));
+    output.decision(adaptive_->begin_epoch(cursor_, plan_, epoch_left_early));
     collectives::agree(
         topology_.all(), [this] { require_passed(*plan_, cursor_); }, explain_);
   }

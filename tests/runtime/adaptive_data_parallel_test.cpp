@@ -141,6 +141,15 @@ TEST_F(AdaptiveDataParallelTest, AJobHasOneModelMadeBeforeItsFirstLoopAndALoader
   }
 }
 
+TEST_F(AdaptiveDataParallelTest, RefusesDecisionsOfBatchesThatDoNotChange) {
+  EXPECT_THAT(refusal({.decisions = directory / "decisions.csv"},
+                      [](Job& job) {
+                        SmallJob parts;
+                        job.begin();
+                      }),
+              HasSubstr("the job is to repeat decisions, and this loader's batches do not change"));
+}
+
 TEST_F(AdaptiveDataParallelTest, ADivergedTrainingEndsOnAllRanksAlike) {
   Job job(world, {});
   AdaptiveDataParallel model(nn::make_model("mlp:8", {8, 8, 1}, 10, nn::backend("auto")), {},
