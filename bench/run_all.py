@@ -43,6 +43,7 @@ def programs(options):
     binaries, quick = options.build / "bench", options.quick
     least = "--benchmark_min_time=" + ("0.01" if quick else "0.2")
     yield "layers_bench", [binaries / "layers_bench", least]
+    yield "sums_bench", [binaries / "sums_bench", least]
     yield "optimizers_bench", [binaries / "optimizers_bench", least]
     yield "allreduce_bench", ["mpirun", "-q", "-n", 2, binaries / "allreduce_bench",
                               *(["--rounds=11", 1000, 272474] if quick else [])]
