@@ -106,12 +106,13 @@ void MetricsFile::update(const StepReport& report) {
   }
   for (const ShadowRate& shadow : report.shadow_rates) line["shadow_lr"][shadow.rule] = shadow.rate;
   lines_.append(text_of(line));
-  for (const EpochAudit& epoch : report.finished_epochs) {
-    lines_.append(text_of({{"type", "epoch"},
-                           {"epoch", epoch.epoch},
-                           {"samples", epoch.samples},
-                           {"audit", hexadecimal(epoch.digest)}}));
-  }
+}
+
+void MetricsFile::epoch(const EpochAudit& audit) {
+  lines_.append(text_of({{"type", "epoch"},
+                         {"epoch", audit.epoch},
+                         {"samples", audit.samples},
+                         {"audit", hexadecimal(audit.digest)}}));
 }
 
 void MetricsFile::decision(const DecisionReport& report) {

@@ -32,6 +32,7 @@ class MetricsFile final : public RunLog {
   void update(const StepReport& report) override;
   void decision(const DecisionReport& report) override;
   void evaluation(const EvaluationReport& report) override;
+  void epoch(const EpochAudit& audit) override;
   void checkpoint(const CheckpointReport& report) override;
   void warning(const std::string& sentence) override;
   void end(const RunEnd& end) override;  // throws WriteError if lines are missing in the file

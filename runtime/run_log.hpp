@@ -58,6 +58,8 @@ class RunLog {
   // An adaptive run considered its batch size, after the update last told.
   virtual void decision(const DecisionReport& /*report*/) {}
   virtual void evaluation(const EvaluationReport& /*report*/) {}
+  // An epoch is complete, by the update last told or because no further one fits into it.
+  virtual void epoch(const EpochAudit& /*audit*/) {}
   virtual void end(const RunEnd& /*end*/) {}
   virtual void checkpoint(const CheckpointReport& /*report*/) {}
   // Something went wrong that the run survives. One sentence.

@@ -84,6 +84,7 @@ void RunOutput::begin(const data::Cursor& cursor) {
 
 void RunOutput::update(const StepReport& report) {
   tell([&](RunLog& log) { log.update(report); });
+  for (const EpochAudit& finished : report.finished_epochs) epoch(finished);
   if (directory_ == nullptr) return;
   warn_of(metrics_->take_failure());
   if (tensorboard_) warn_of(tensorboard_->take_failure());
@@ -91,6 +92,10 @@ void RunOutput::update(const StepReport& report) {
   if (seconds_since(last_touch_) < seconds_between_touches) return;
   directory_->touch();
   last_touch_ = Clock::now();
+}
+
+void RunOutput::epoch(const EpochAudit& audit) {
+  tell([&](RunLog& log) { log.epoch(audit); });
 }
 
 void RunOutput::decision(const DecisionReport& report) {

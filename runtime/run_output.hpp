@@ -43,6 +43,7 @@ class RunOutput {
   void begin(const data::Cursor& cursor);
   void update(const StepReport& report);
   void evaluation(const EvaluationReport& report);
+  void epoch(const EpochAudit& audit);
   void decision(const DecisionReport& report);
 
   bool is_checkpoint_due(const data::Cursor& cursor) const;

@@ -178,7 +178,6 @@ RunEnd Trainer::train(RunOutput& output) {
     StepReport report = step_->run(*update, upcoming && !decides ? &*upcoming : nullptr,
                                    static_cast<std::uint64_t>(stop_.wish()));
     if (adaptive_) adaptive_->observe(*update, report);
-    if (ended_epoch_) report.finished_epochs.push_back(*std::exchange(ended_epoch_, std::nullopt));
     if (end.seconds > 0) waiting_.add(report.rank_times, report.seconds);  // not the first one
     end.seconds += report.seconds;
     cursor_ = update->end;
@@ -219,7 +218,7 @@ void Trainer::decide_on_other_ranks(RunOutput& output) {
         topology_.all(), [this] { require_passed(*plan_, cursor_); }, explain_);
   }
   if (cursor_ == before) return;
-  ended_epoch_ = step_->audit().advance_to(cursor_.epoch);
+  if (const auto finished = step_->audit().advance_to(cursor_.epoch)) output.epoch(*finished);
   if (evaluator_) output.evaluation(evaluate());
   output.checkpoint(cursor_);
 }

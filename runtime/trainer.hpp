@@ -102,7 +102,6 @@ class Trainer {
   data::Cursor cursor_;
   bool was_finished_ = false;
   int skipped_in_a_row_ = 0;
-  std::optional<EpochAudit> ended_epoch_;  // by a decision, which the next report tells
   WaitingTotals waiting_;
 };
 

@@ -33,6 +33,16 @@ class AdaptiveRunTest : public ResumedRunTest {
     return options;
   }
 
+  // Its batch has 34 samples for each rank: on one rank 44 of the 1438 are left after 41 updates,
+  // too few for two.
+  RunOptions run_of_34_for_each_rank(std::uint64_t epochs) const {
+    RunOptions options = adaptive_run();
+    options.adaptive->limits.local_bounds = optim::LocalBounds{34, 34};
+    options.adaptive->limits.has_accumulation = false;
+    options.epochs = epochs;
+    return options;
+  }
+
   // The same run by its decisions.
   RunOptions replay_of(RunOptions options) const {
     options.trace_file = directory / "run" / "decisions.csv";
@@ -45,6 +55,15 @@ class AdaptiveRunTest : public ResumedRunTest {
   std::string decisions() const {
     std::ifstream file(directory / "run" / "decisions.csv");
     return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::ptrdiff_t epochs_in_metrics() const {
+    std::ifstream file(directory / "run" / "metrics.jsonl");
+    std::ptrdiff_t epochs = 0;
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(R"({"type":"epoch")")) ++epochs;
+    }
+    return epochs;
   }
 
   // How often other ranks made it decide.
@@ -151,18 +170,15 @@ TEST_F(AdaptiveRunTest, GoesOnOnOtherRanksWithTheNoiseThatWasMeasured) {
   EXPECT_GT(listener.decisions[0].decision.noise_scale, 0);
 }
 
-// Its last 44 samples are too few for two ranks of 34.
 TEST_F(AdaptiveRunTest, EndsOnOtherRanksWhereItsReplayDoes) {
   if (world.size() == 1) return;
-  RunOptions options = adaptive_run();
-  options.adaptive->limits.local_bounds = optim::LocalBounds{34, 34};
-  options.adaptive->limits.has_accumulation = false;
-  options.epochs = 1;
+  const RunOptions options = run_of_34_for_each_rank(1);
   Listener listener;
   EXPECT_TRUE(go_on(options, 1, 41, {&listener}).was_stopped || world.rank() > 0);
   EXPECT_TRUE(listener.evaluations.empty());
   EXPECT_EQ(go_on(options, world.size(), std::nullopt, {&listener}).updates, 41U);
   expect_replays_are_equal(options, "ended by ranks");
+  EXPECT_EQ(epochs_in_metrics(), 1);
   if (world.rank() == 0) {
     EXPECT_EQ(listener.evaluations.size(), 1U);
   }
@@ -171,10 +187,7 @@ TEST_F(AdaptiveRunTest, EndsOnOtherRanksWhereItsReplayDoes) {
 // The epoch was ended by a decision that held for no update: on yet other ranks it stays ended.
 TEST_F(AdaptiveRunTest, GoesOnOnThirdRanksAfterAnEpochThatOthersHaveEnded) {
   if (world.size() == 1) return;
-  RunOptions options = adaptive_run();
-  options.adaptive->limits.local_bounds = optim::LocalBounds{34, 34};
-  options.adaptive->limits.has_accumulation = false;
-  options.epochs = 2;
+  const RunOptions options = run_of_34_for_each_rank(2);
   go_on(options, 1, 41);
   EXPECT_EQ(go_on(options, world.size(), 41).updates, 41U);
   for (const std::size_t third : {world.size() - 1, std::size_t{1}}) {

@@ -105,13 +105,15 @@ TEST(MetricsFile, ASkippedUpdateSaysWhy) {
   EXPECT_EQ(lines[0]["skipped"], "the gradient is not finite");
 }
 
-TEST(MetricsFile, FinishedEpochsFollowTheirUpdate) {
+TEST(MetricsFile, CompleteEpochsAreLines) {
   const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
-  StepReport step;
-  step.finished_epochs = {{.epoch = 4, .samples = 100, .digest = 10},
-                          {.epoch = 5, .samples = 100, .digest = 11}};
-  MetricsFile(file).update(step);
+  {
+    MetricsFile metrics(file);
+    metrics.update(StepReport());
+    metrics.epoch({.epoch = 4, .samples = 100, .digest = 10});
+    metrics.epoch({.epoch = 5, .samples = 100, .digest = 11});
+  }
   const auto lines = lines_of(file);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[1]["type"], "epoch");
