@@ -128,8 +128,7 @@ void use_ranks_within(const optim::BatchLimits& limits, const Options& training,
   };
   const std::uint64_t least = plan.limits.least;
   if (plan.usable_ranks(plan.limits.most) < least) {  // throws, and says what is wrong
-    runtime::initial_batch(samples ? runtime::limits_within(limits, *samples, least) : limits,
-                           least);
+    runtime::initial_batch(runtime::limits_within(limits, samples, least), least);
   }
 }
 

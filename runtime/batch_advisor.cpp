@@ -45,10 +45,7 @@ double mean_substep(std::span<const RankTime> times) {
 
 std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t ranks,
                               std::optional<std::uint64_t> samples) {
-  const auto within_data = [&] {
-    return samples ? limits_within(limits, *samples, ranks) : limits;
-  };
-  while (ranks > 0 && !can_be_met(within_data(), ranks)) --ranks;
+  while (ranks > 0 && !can_be_met(limits_within(limits, samples, ranks), ranks)) --ranks;
   return ranks;
 }
 
@@ -66,11 +63,12 @@ optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t
   }
 }
 
-optim::BatchLimits limits_within(optim::BatchLimits limits, std::uint64_t samples,
+optim::BatchLimits limits_within(optim::BatchLimits limits, std::optional<std::uint64_t> samples,
                                  std::size_t ranks) {
+  if (!samples) return limits;
   const bool may_be_larger =
-      limits.max_batch_size ? *limits.max_batch_size > samples
-                            : limits.local_bounds && limits.local_bounds->upper > samples / ranks;
+      limits.max_batch_size ? *limits.max_batch_size > *samples
+                            : limits.local_bounds && limits.local_bounds->upper > *samples / ranks;
   if (may_be_larger) limits.max_batch_size = samples;
   return limits;
 }

@@ -60,17 +60,15 @@ class BatchAdvisor {
 optim::Configuration initial_batch(const optim::BatchLimits& limits, std::size_t ranks,
                                    const std::string& where = "--adaptive");
 
-// The same for a data set of so many samples, all of which are the most that a batch may have.
-// Without a maximum, the largest batch is an upper bound for each rank, so that a data set which
-// has enough for all is none.
-optim::BatchLimits limits_within(optim::BatchLimits limits, std::uint64_t samples,
+// The limits where no batch may have more than `samples`, if given: a maximum, unless all batches
+// that the limits allow on so many ranks have less.
+optim::BatchLimits limits_within(optim::BatchLimits limits, std::optional<std::uint64_t> samples,
                                  std::size_t ranks);
 
 // Samples: no minibatch that the limits allow has more.
 std::uint64_t largest_minibatch(const optim::BatchLimits& limits, std::size_t ranks);
 
-// On how many ranks, of so many at most, the limits can be met, and no batch need have more than
-// `samples`, if given; 0: on none.
+// On how many ranks, of so many at most, the limits within `samples` can be met; 0: on none.
 std::size_t most_ranks_within(const optim::BatchLimits& limits, std::size_t ranks,
                               std::optional<std::uint64_t> samples = {});
 
