@@ -23,9 +23,15 @@ from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
 RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
 SCALING_AT_LEAST = 1.9
-EXACT_AT_MOST = {"mlp:512,512": 8}  # per cent; it computes least for each parameter
-EXACT_AT_MOST_ELSE, TIMELINE_AT_MOST = 1, 1
-ADASCALE_AT_MOST, LARS_AT_MOST, TRACE_AT_MOST, ADAPTIVE_AT_MOST = 2, 2, 2, 2
+OVERHEADS = (  # a name, a way to run the model, the way beside it, the most per cent it may add
+    ("exact sum, beyond the fast one", "together", "fast", 1),
+    ("AdaScale, beyond the linear rule", "adascale", "together", 2),
+    ("AdamScale, beyond Adam by the linear rule", "adamscale", "adam", 2),
+    ("choosing the batch, beyond the linear rule", "adaptive", "together", 2),
+    ("LARS, beyond SGD with momentum", "lars", "together", 2),
+    ("a timeline, beyond none", "timeline", "together", 1),
+    ("batch changes at every update, beyond constant", "changing", "larger", 2))
+AT_MOST_OF = {("mlp:512,512", "together"): 8}  # it computes least for each parameter
 
 
 def write_trace(file, updates):
@@ -65,10 +71,6 @@ def rounds_of(options, rubato, model, directory):
         "changing": side(larger, batches=("--trace", trace, "--trace-end", "repeat-last"))})
 
 
-def per_cent_more(rounds, name, than):
-    return [100 * (ratio - 1) for ratio in measure.ratios(rounds[name], rounds[than])]
-
-
 def figures(model, rounds):
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank",
                            measure.ratios(rounds["alone"], rounds["together"]), "x",
@@ -77,26 +79,10 @@ def figures(model, rounds):
                            measure.ratios(rounds["alone"], rounds["apart"]), "x")
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over {RANKS} lone runs at once",
                            measure.ratios(rounds["apart"], rounds["together"]), "x")
-    yield Figure.of_rounds(f"{model}: exact sum, beyond the fast one",
-                           per_cent_more(rounds, "together", "fast"), "%",
-                           at_most=EXACT_AT_MOST.get(model, EXACT_AT_MOST_ELSE))
-    yield Figure.of_rounds(f"{model}: AdaScale, beyond the linear rule",
-                           per_cent_more(rounds, "adascale", "together"), "%",
-                           at_most=ADASCALE_AT_MOST)
-    yield Figure.of_rounds(f"{model}: AdamScale, beyond Adam by the linear rule",
-                           per_cent_more(rounds, "adamscale", "adam"), "%",
-                           at_most=ADASCALE_AT_MOST)
-    yield Figure.of_rounds(f"{model}: choosing the batch, beyond the linear rule",
-                           per_cent_more(rounds, "adaptive", "together"), "%",
-                           at_most=ADAPTIVE_AT_MOST)
-    yield Figure.of_rounds(f"{model}: LARS, beyond SGD with momentum",
-                           per_cent_more(rounds, "lars", "together"), "%", at_most=LARS_AT_MOST)
-    yield Figure.of_rounds(f"{model}: a timeline, beyond none",
-                           per_cent_more(rounds, "timeline", "together"), "%",
-                           at_most=TIMELINE_AT_MOST)
-    yield Figure.of_rounds(f"{model}: batch changes at every update, beyond constant",
-                           per_cent_more(rounds, "changing", "larger"), "%",
-                           at_most=TRACE_AT_MOST)
+    for what, way, than, at_most in OVERHEADS:
+        more = [100 * (ratio - 1) for ratio in measure.ratios(rounds[way], rounds[than])]
+        yield Figure.of_rounds(f"{model}: {what}", more, "%",
+                               at_most=AT_MOST_OF.get((model, way), at_most))
 
 
 def run(options, report):
