@@ -137,10 +137,11 @@ class Launch(AdaptiveTest):
         self.assertEqual(context["ranks"], 2)
 
     def test_no_more_ranks_than_the_data_have_samples_for(self):
-        self.succeed("launch", "--ranks", "1:4", "--", *RUN, "--adaptive",  # of 1438 samples
-                     "local=400:500,initial=400", "--out", "run")
-        context = json_lines(self.directory / "run" / "metrics.jsonl")[0]
-        self.assertEqual(context["ranks"], 3)
+        for epoch_end, ranks in (("drop", 3), ("carry", 4)):  # of 1438 samples, 400 a rank
+            self.succeed("launch", "--ranks", "1:4", "--", *RUN, "--adaptive",
+                         "local=400:500,initial=400", "--epoch-end", epoch_end, "--out", epoch_end)
+            context = json_lines(self.directory / epoch_end / "metrics.jsonl")[0]
+            self.assertEqual(context["ranks"], ranks)
 
     def test_bounds_that_no_number_of_ranks_meets_are_refused(self):
         self.refuse(64, ["--adaptive: minibatches of at least 100 on 3 ranks make 300 samples",

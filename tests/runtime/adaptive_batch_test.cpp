@@ -77,6 +77,20 @@ TEST_F(AdaptiveBatchTest, ABatchThatDoesNotFitIntoTheEpochWaitsForItsEnd) {
   EXPECT_EQ(adaptive.take_report().has_value(), world.rank() == 0);
 }
 
+// A reader of the row, and one of the metrics.
+TEST_F(AdaptiveBatchTest, ADecisionTellsWhatElseHappenedThere) {
+  AdaptiveBatch adaptive = begun();
+  observe_updates(adaptive, world.size());
+  const data::Cursor cursor{.update = 32, .row = 32, .epoch = 1, .position = 500};
+  ASSERT_TRUE(adaptive.decide(cursor, 1000, all_noise(), statistical_epoch_ended));
+  EXPECT_TRUE(adaptive.decisions().ends_with(" % better; a statistical epoch ended\n"));
+  const auto report = adaptive.take_report();
+  ASSERT_EQ(report.has_value(), world.rank() == 0);
+  if (report) {
+    EXPECT_TRUE(adaptive.decisions().ends_with(line_of(report->decision) + "\n"));
+  }
+}
+
 // At a reference batch of 32 the variance is half of that at the initial batch, 16: of 64 samples,
 // each is worth (2 + 1) / (2 + 4) of one of 16.
 TEST_F(AdaptiveBatchTest, GoodputRefersToTheInitialBatch) {
