@@ -94,6 +94,7 @@ class AdaptiveDataLoader {
   std::uint64_t largest_minibatch() const;
   std::string description() const;  // of what decides the result
   bool is_autoscaled() const noexcept { return limits_.has_value(); }
+  const optim::BatchLimits& limits() const { return limits_.value(); }  // if it is autoscaled
   bool is_adaptive() const noexcept { return adaptive_ != nullptr; }
   std::string decisions() const;  // so far; empty unless it is adaptive
   const data::Cursor& cursor() const noexcept { return cursor_; }

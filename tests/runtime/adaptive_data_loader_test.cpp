@@ -267,6 +267,7 @@ TEST_F(AdaptiveDataLoaderTest, RefusesBoundsBeforeTraining) {
   EXPECT_THROW(by_bounds.autoscale_batch_size(1000), std::logic_error);
   EXPECT_THROW(AdaptiveDataLoader(std::make_shared<CountedSamples>(9), {}), std::logic_error);
   EXPECT_GE(by_bounds.current_batch_size(), 100U);
+  EXPECT_EQ(by_bounds.limits().max_batch_size, std::nullopt);  // so: 100 for each rank
 }
 
 TEST_F(AdaptiveDataLoaderTest, RefusesARuleThatDoesNotFollowTheBatch) {
