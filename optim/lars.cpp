@@ -63,9 +63,10 @@ double step(std::size_t size, T* w, const T* g, T* u, Factors<T> k) {
   SquareSum squares;
   std::size_t i = 0;
   for (; i + lanes <= size; i += lanes) {
-    const auto low = stepped(i, load_lanes<Lanes<T>>(w + i));
-    const auto high = stepped(i + lane_group, load_lanes<Lanes<T>>(w + i + lane_group));
-    squares.add_row(low, high);
+    for_each_group([&](std::size_t group) {
+      const std::size_t j = i + group * lane_group;
+      squares.add_group(group, stepped(j, load_lanes<Lanes<T>>(w + j)));
+    });
   }
   for (; i < size; ++i) squares.add_one(i, stepped(i, w[i]));
   return squares.value();

@@ -61,26 +61,18 @@ void add_arrays(std::span<const T* const> arrays, bool adds, std::size_t begin, 
   for (const T* array : arrays) collectives::add_to(sums.data(), array + begin, sums.size());
 }
 
-// The squares of a mean, in two groups of lanes.
-struct Squares {
-  Doubles low{};
-  Doubles high{};
-};
-
 using InPlace = std::array<const float*, NodeGradients::most_in_registers>;
 
 // mean = (a + b + ...) * factor of the first `count` gradients, one of which it may overwrite, and
 // what its squares are added to.
 template <std::size_t count, class T>
-Squares take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t size, double constant,
-                     T factor, float* mean, Squares squares) {
+LaneSums take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t size,
+                      double constant, T factor, float* mean, LaneSums squares) {
   const auto at = [&](std::size_t which) { return gradients[which % count] + begin; };
   const float* const a = at(0);
   const float* const b = at(1);
   const float* const c = at(2);
   const float* const d = at(3);
-  Doubles low = squares.low;
-  Doubles high = squares.high;
   const auto sum_at = [=](std::size_t i) {
     Addends<T> sum = addends<T>(a + i, constant);
     if constexpr (count > 1) sum += addends<T>(b + i, constant);
@@ -93,12 +85,13 @@ Squares take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t si
     if constexpr (count > 1) __builtin_prefetch(b + i + prefetch_floats);
     if constexpr (count > 2) __builtin_prefetch(c + i + prefetch_floats);
     if constexpr (count > 3) __builtin_prefetch(d + i + prefetch_floats);
-    const Addends<T> low_sum = sum_at(i);
-    const Addends<T> high_sum = sum_at(i + lane_group);
-    take_mean_of_lanes(low_sum, factor, mean + i, low);
-    take_mean_of_lanes(high_sum, factor, mean + i + lane_group, high);
+    std::array<Addends<T>, lane_groups> sums;
+    for_each_group([&](std::size_t group) { sums[group] = sum_at(i + group * lane_group); });
+    for_each_group([&](std::size_t group) {
+      take_mean_of_lanes(sums[group], factor, mean + i + group * lane_group, squares[group]);
+    });
   }
-  return {low, high};
+  return squares;
 }
 
 }  // namespace
@@ -188,15 +181,15 @@ double NodeGradients::take_mean(std::span<const T* const> arrays, std::size_t be
   constexpr std::array kernels = {take_mean_of<1, T>, take_mean_of<2, T>, take_mean_of<3, T>,
                                   take_mean_of<4, T>};
   const std::size_t parameters = segments_.begin_of(segments_.parameters());
-  Squares squares;
+  LaneSums squares{};
   for (const Segment& segment : segments_.of_block(begin)) {
     const bool is_parameter = segment.begin < parameters;
-    const Squares more = kernels[count - 1](
+    const LaneSums more = kernels[count - 1](
         gradients, segment.begin, segment.size, units_.rounding_constant(segment.tensor),
         is_parameter ? per_sample : per_minibatch, mean.data() + (segment.begin - begin), squares);
     if (is_parameter) squares = more;
   }
-  return sum_in_order(squares.low, squares.high);
+  return sum_in_order(squares);
 }
 
 template double NodeGradients::take_mean(std::span<const double* const>, std::size_t,

@@ -8,14 +8,14 @@ namespace rubato::optim {
 template <class T>
 double take_mean(std::span<const T> sum, T factor, float* mean) {
   using Sums = std::conditional_t<std::is_same_v<T, double>, Doubles, Floats>;
-  Doubles low{};
-  Doubles high{};
+  LaneSums squares{};
   for (std::size_t i = 0; i < sum.size(); i += lanes) {
-    const T* const from = sum.data() + i;
-    take_mean_of_lanes(load_lanes<Sums>(from), factor, mean + i, low);
-    take_mean_of_lanes(load_lanes<Sums>(from + lane_group), factor, mean + i + lane_group, high);
+    for_each_group([&](std::size_t group) {
+      const std::size_t j = i + group * lane_group;
+      take_mean_of_lanes(load_lanes<Sums>(sum.data() + j), factor, mean + j, squares[group]);
+    });
   }
-  return sum_in_order(low, high);
+  return sum_in_order(squares);
 }
 
 template double take_mean(std::span<const float>, float, float*);

@@ -18,7 +18,7 @@ std::vector<float> wave(std::size_t size, double phase) {
 }
 
 TEST(InnerProducts, AreThoseOfAPlainLoop) {
-  for (const std::size_t size : {0UL, 8UL, 40UL, 4096UL}) {
+  for (const std::size_t size : {0UL, 16UL, 80UL, 4096UL}) {
     const std::vector<float> a = wave(size, 0), b = wave(size, 1), w = wave(size, 2);
     double plain = 0, scaled = 0, squares = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -34,8 +34,8 @@ TEST(InnerProducts, AreThoseOfAPlainLoop) {
 }
 
 TEST(InnerProducts, TellEveryElement) {
-  for (std::size_t i = 0; i < 24; ++i) {
-    std::vector<float> a(24), b(24), w(24, 0.5F);
+  for (std::size_t i = 0; i < 32; ++i) {
+    std::vector<float> a(32), b(32), w(32, 0.5F);
     a[i] = 3;
     b[i] = static_cast<float>(i + 1);
     EXPECT_EQ(product(a, b), 3.0 * static_cast<double>(i + 1));
@@ -45,7 +45,7 @@ TEST(InnerProducts, TellEveryElement) {
 
 // Squares of the largest floats are no more than doubles hold.
 TEST(InnerProducts, DoNotOverflowWhereFloatsDo) {
-  const std::vector<float> large(8, 3e38F), one(8, 1.0F);
+  const std::vector<float> large(16, 3e38F), one(16, 1.0F);
   EXPECT_TRUE(std::isfinite(product(large, large)));
   EXPECT_TRUE(std::isfinite(square(large, one)));
 }

@@ -16,7 +16,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SquaredNorm, Types);
 
 TYPED_TEST(SquaredNorm, IsThatOfAPlainLoop) {
-  for (const std::size_t size : {0UL, 1UL, 4UL, 7UL, 8UL, 13UL, 4096UL, 4099UL}) {
+  for (const std::size_t size : {0UL, 1UL, 4UL, 15UL, 16UL, 29UL, 4096UL, 4099UL}) {
     std::vector<TypeParam> values;
     double plain = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -30,11 +30,11 @@ TYPED_TEST(SquaredNorm, IsThatOfAPlainLoop) {
 // Next to 2^54 a double has steps of 4: only the order of the lanes makes this sum.
 TYPED_TEST(SquaredNorm, AddsTheLanesInTheirOrder) {
   constexpr double large = 134'217'728;  // 2^27
-  std::vector<TypeParam> values(11, TypeParam{1});
-  values[1] = values[9] = static_cast<TypeParam>(large);
+  std::vector<TypeParam> values(19, TypeParam{1});
+  values[1] = values[17] = static_cast<TypeParam>(large);
   const double second_lane = large * large + large * large;
-  EXPECT_EQ(squared_norm(std::span<const TypeParam>(values)),
-            (((1.0 + 1.0) + second_lane) + ((1.0 + 1.0) + 1.0)) + ((1.0 + 1.0) + (1.0 + 1.0)));
+  const double first_group = ((1.0 + 1.0) + second_lane) + ((1.0 + 1.0) + 1.0);
+  EXPECT_EQ(squared_norm(std::span<const TypeParam>(values)), (first_group + 4.0) + (4.0 + 4.0));
 }
 
 TEST(SquaredNormOfFloats, HasTheBitsOfTheInnerProduct) {
