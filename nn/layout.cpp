@@ -43,6 +43,14 @@ std::size_t Layout::add_running_statistic(std::string name, std::vector<std::siz
   return tensors_.size() - 1;
 }
 
+std::vector<std::string> Layout::parameter_names() const {
+  std::vector<std::string> names;
+  for (const TensorInfo& tensor : tensors_) {
+    if (tensor.is_parameter) names.push_back(tensor.name);
+  }
+  return names;
+}
+
 std::size_t Layout::parameter_count() const noexcept {
   std::size_t count = 0;
   for (const TensorInfo& tensor : tensors_) {

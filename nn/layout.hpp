@@ -31,6 +31,7 @@ class Layout {
                                     double momentum);
 
   const std::vector<TensorInfo>& tensors() const noexcept { return tensors_; }
+  std::vector<std::string> parameter_names() const;  // in their order
   // Lengths with padding: of the parameters' part, and of the whole buffer.
   std::size_t parameter_elements() const noexcept { return parameter_elements_; }
   std::size_t total_elements() const noexcept { return total_elements_; }

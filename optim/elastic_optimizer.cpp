@@ -48,11 +48,13 @@ ElasticOptimizer::ElasticOptimizer(std::unique_ptr<Optimizer<float>> inner,
   if (!inner_) throw std::invalid_argument("elastic optimizer: expected an optimizer to wrap");
   require_at_least_zero("limit of the gradient's norm", options_.clip_norm);
   require_at_least_zero("warm-up of legw", options_.legw_warmup_updates);
-  if (options_.noise_metric != NoiseMetric::preconditioned) return;
+  const bool is_preconditioned = options_.noise_metric == NoiseMetric::preconditioned;
+  if (!is_preconditioned && options_.noise_metric != NoiseMetric::both) return;
   if (preconditioner_ == nullptr) {
-    throw std::invalid_argument(
-        "noise metric preconditioned: the optimizer has no metric of its own; choose adam or "
-        "adamw, or the plain noise metric");
+    throw std::invalid_argument(std::string("noise metric ") +
+                                (is_preconditioned ? "preconditioned" : "both") +
+                                ": the optimizer has no metric of its own; choose adam or "
+                                "adamw, or the plain noise metric");
   }
   preconditioned_ = plain_;
 }

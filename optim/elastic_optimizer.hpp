@@ -96,9 +96,9 @@ class ElasticOptimizer {
 
   Optimizer<float>& inner() noexcept { return *inner_; }
   const LearningRateSchedule& schedule() const noexcept { return schedule_; }
-  // Of the gradient, in the optimizer's metric where the run measures that.
+  // Of the gradient; in the optimizer's metric where that is the run's (NoiseMetric).
   const GradientNoise& noise() const noexcept {
-    return preconditioned_ ? *preconditioned_ : plain_;
+    return options_.noise_metric == NoiseMetric::preconditioned ? *preconditioned_ : plain_;
   }
   std::span<const GradientNoise> tensor_noise() const noexcept { return tensors_; }
   const ElasticOptions& options() const noexcept { return options_; }

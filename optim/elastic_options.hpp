@@ -10,9 +10,10 @@ namespace rubato::optim {
 
 // Which gradients the noise scale is of.
 enum class NoiseMetric {
-  automatic,      // the optimizer's metric for adamscale, the plain one for every other rule
-  plain,          // |g|
-  preconditioned  // |g / P|: the metric in which the optimizer steps (preconditioner.hpp)
+  automatic,       // the optimizer's metric for adamscale, the plain one for every other rule
+  plain,           // |g|
+  preconditioned,  // |g / P|: the metric in which the optimizer steps (preconditioner.hpp)
+  both             // the plain one; the other is measured too, for adamscale's shadow rate
 };
 // By name; throws std::invalid_argument, listing the valid names.
 NoiseMetric noise_metric(const std::string& name);

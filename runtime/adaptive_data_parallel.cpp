@@ -14,8 +14,8 @@ namespace rubato::runtime {
 
 namespace {
 
-optim::ElasticOptions elastic_options(const ModelOptions& options, double reference_batch,
-                                      std::uint64_t epoch_samples) {
+optim::ElasticOptions elastic_options(const ModelOptions& options, const nn::Layout& layout,
+                                      double reference_batch, std::uint64_t epoch_samples) {
   optim::ElasticOptions elastic;
   elastic.reference_batch = reference_batch;
   elastic.single_minibatch = options.single_minibatch;
@@ -23,6 +23,7 @@ optim::ElasticOptions elastic_options(const ModelOptions& options, double refere
   elastic.clip_norm = options.clip_norm;
   elastic.legw_warmup_updates =
       options.legw_warmup.value_or(0) * static_cast<double>(epoch_samples) / reference_batch;
+  if (options.measures_tensors) elastic.tensors = layout.parameter_names();
   return elastic;
 }
 
@@ -42,7 +43,7 @@ AdaptiveDataParallel::AdaptiveDataParallel(std::unique_ptr<nn::Model> model,
     optim::require_rule_fits(options_.rule, inner_.name);
     optim::make_elastic_optimizer(
         options_.rule, optim::make_optimizer<float>(inner_), schedule_,
-        elastic_options(options_, options_.reference_batch.value_or(1), 1));
+        elastic_options(options_, layout(), options_.reference_batch.value_or(1), 1));
   });
   job_.add(*this);
 }
@@ -71,6 +72,7 @@ std::string AdaptiveDataParallel::description() const {
        << schedule.warmup_start << " " << schedule.warmup_multiplier << " "
        << static_cast<int>(schedule.polynomial_form);
   for (const double milestone : schedule.milestones) text << " " << milestone;
+  if (options_.measures_tensors) text << "; noise of each tensor";
   return text.str();
 }
 
@@ -92,9 +94,9 @@ void AdaptiveDataParallel::prepare(AdaptiveDataLoader& loader) {
   const std::uint64_t epoch_samples = loader.plan().epoch_samples();
   schedule_.set_epochs(static_cast<double>(epoch_samples),
                        static_cast<double>(loader.options().batch_size), reference_batch());
-  optimizer_ =
-      optim::make_elastic_optimizer(options_.rule, optim::make_optimizer<float>(inner_), schedule_,
-                                    elastic_options(options_, reference_batch(), epoch_samples));
+  optimizer_ = optim::make_elastic_optimizer(
+      options_.rule, optim::make_optimizer<float>(inner_), schedule_,
+      elastic_options(options_, layout(), reference_batch(), epoch_samples));
 }
 
 void AdaptiveDataParallel::assemble() {

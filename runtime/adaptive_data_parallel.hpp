@@ -41,6 +41,7 @@ struct ModelOptions {
   std::optional<double> legw_warmup = {};      // legw: passes of warm-up at the reference batch
   optim::SingleMinibatch single_minibatch = optim::SingleMinibatch::hold;
   optim::NoiseMetric noise_metric = optim::NoiseMetric::automatic;
+  bool measures_tensors = false;  // StepReport::tensor_noise: the noise scale of each tensor
   std::vector<std::string> shadow_rules = {};
 };
 

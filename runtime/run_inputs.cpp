@@ -80,9 +80,7 @@ optim::ElasticOptions elastic_options(const RunOptions& options, const data::Tra
   elastic.clip_norm = options.clip_norm;
   elastic.legw_warmup_updates = options.legw_warmup.value_or(0) *
                                 static_cast<double>(plan.epoch_samples()) / elastic.reference_batch;
-  for (const nn::TensorInfo& tensor : layout.tensors()) {
-    if (options.measures_tensors && tensor.is_parameter) elastic.tensors.push_back(tensor.name);
-  }
+  if (options.measures_tensors) elastic.tensors = layout.parameter_names();
   return elastic;
 }
 

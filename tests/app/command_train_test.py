@@ -9,7 +9,7 @@ import re
 import subprocess
 import unittest
 
-from rubato_command import PATIENCE, CommandTest, command_line, read_terminal
+from rubato_command import PATIENCE, CommandTest, command_line, json_lines, read_terminal
 
 # 5 epochs of growing batches, with ranks that idle and a short minibatch in every update.
 ROWS = [40] * 20 + [100] * 10 + [200] * 4 + [72] * 10 + [300] * 3
@@ -103,6 +103,21 @@ class Output(TrainTest):
         updates = [line for line in lines if line["type"] == "update"]
         self.assertEqual([line["batch_size"] for line in updates], ROWS)
         self.assertIn("adascale", updates[0]["shadow_lr"])
+
+    def test_both_measures_of_the_noise_give_every_shadow_rate(self):
+        lines = {}
+        for metric in ("plain", "both", "preconditioned"):
+            self.succeed(*RUN, "--rule", "root", "--optimizer", "adam", "--shadow-rates",
+                         "--noise-metric", metric, "--out", metric)
+            lines[metric] = [line for line in json_lines(self.directory / metric / "metrics.jsonl")
+                             if line["type"] == "update"]
+        for plain, both, other in zip(*lines.values(), strict=True):
+            self.assertEqual([plain["loss"], plain["gain"]], [both["loss"], both["gain"]])
+            self.assertIsNone(plain["shadow_lr"].pop("adamscale"))
+            self.assertEqual(both["shadow_lr"].pop("adamscale"),
+                             other["shadow_lr"].pop("adamscale"))
+            self.assertEqual(both["shadow_lr"], plain["shadow_lr"])
+        self.assertNotEqual(lines["both"][-1]["gain"], lines["preconditioned"][-1]["gain"])
 
     def test_overwriting_replaces_the_run(self):
         self.succeed(*RUN, "--out", "run")

@@ -34,6 +34,15 @@ TEST(Layout, CountsParametersWithAndWithoutPadding) {
   EXPECT_EQ(layout.parameter_count(), 37U);
 }
 
+TEST(Layout, NamesItsParameters) {
+  Layout layout = three_tensors();
+  const std::vector<std::string> before = layout.parameter_names();
+  layout.add_running_statistic("statistic", {2}, 0.1);
+  ASSERT_FALSE(before.empty());
+  EXPECT_EQ(layout.parameter_names(), before);
+  EXPECT_EQ(before.front(), layout.tensors().front().name);
+}
+
 TEST(Layout, ReturnsIndicesAndKeepsMomentum) {
   Layout layout;
   EXPECT_EQ(layout.add_parameter("a", {1}), 0U);

@@ -131,6 +131,17 @@ TEST(ElasticOptimizer, GainOfAdamScaleIsThatOfTheMetric) {
   EXPECT_NEAR(elastic->shadow_rate("adascale"), 0.1 * gain, 1e-13);
 }
 
+// Plain, and beside it what adamscale would have chosen.
+TEST(ElasticOptimizer, MeasuresBothWhereItIsAskedTo) {
+  ElasticOptions options{32};
+  options.noise_metric = NoiseMetric::both;
+  const auto elastic = make_measuring("root", options);
+  const auto decision = elastic->decide({facts, {128, 2, 3, 2}}, {});
+  EXPECT_NEAR(decision.gain, gain, 1e-13);
+  EXPECT_NEAR(elastic->noise().noise_scale(), 32 * 2 / 1.5, 1e-10);
+  EXPECT_NEAR(elastic->shadow_rate("adamscale"), 0.1 * std::sqrt(2.5), 1e-13);
+}
+
 TEST(ElasticOptimizer, MeasuresInTheMetricWhereItIsAskedTo) {
   ElasticOptions options{32};
   options.noise_metric = NoiseMetric::preconditioned;

@@ -51,9 +51,10 @@ TEST(RateInAdvance, IsNotKnownWhereTheGradientIsClippedOrMeasured) {
       make_elastic("linear", {.reference_batch = 32, .clip_norm = 1})->rate_in_advance(64, {}));
   EXPECT_FALSE(make_elastic("linear", {.reference_batch = 32, .tensors = {"fc.weight"}})
                    ->rate_in_advance(64, {}));
-  EXPECT_FALSE(
-      make_elastic("linear", {.reference_batch = 32, .noise_metric = NoiseMetric::preconditioned})
-          ->rate_in_advance(64, {}));
+  for (const NoiseMetric metric : {NoiseMetric::preconditioned, NoiseMetric::both}) {
+    EXPECT_FALSE(make_elastic("linear", {.reference_batch = 32, .noise_metric = metric})
+                     ->rate_in_advance(64, {}));
+  }
   EXPECT_FALSE(make_elastic("linear", {.reference_batch = 32,
                                        .single_minibatch = SingleMinibatch::difference})
                    ->rate_in_advance(64, {}));

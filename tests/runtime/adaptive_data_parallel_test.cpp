@@ -78,6 +78,36 @@ TEST_F(AdaptiveDataParallelTest, AProgramMayLookAtTheMinibatchesItself) {
   EXPECT_EQ(digests[0], digests[1]);
 }
 
+// What is measured besides tells more, and changes nothing.
+TEST_F(AdaptiveDataParallelTest, MeasuresWhatItIsAskedTo) {
+  std::vector<double> losses[2];
+  for (const bool measures : {false, true}) {
+    Job job(world, {});
+    ModelOptions options{.rule = "linear"};
+    if (measures) {
+      options.noise_metric = optim::NoiseMetric::both;
+      options.measures_tensors = true;
+      options.shadow_rules = {"adamscale"};
+    }
+    AdaptiveDataParallel model(nn::make_model("mlp:4", {8, 8, 1}, 10, nn::backend("auto")),
+                               {.name = "adam"}, optim::LearningRateSchedule({.base_rate = 0.01}),
+                               options);
+    AdaptiveDataLoader train(SmallJob::source().train, {.batch_size = 64, .minibatch = 8});
+    StepReport report;
+    for (auto& batch : train) {
+      report = model.train(batch);
+      losses[measures].push_back(report.loss);
+    }
+    ASSERT_EQ(report.tensor_noise.size(), measures ? 4U : 0U);
+    ASSERT_EQ(report.shadow_rates.size(), measures ? 1U : 0U);
+    if (!measures) continue;
+    EXPECT_EQ(report.tensor_noise[1].tensor, model.layout().tensors()[1].name);
+    for (const TensorNoise& noise : report.tensor_noise) EXPECT_GE(noise.noise_scale, 0);
+    EXPECT_GT(report.shadow_rates[0].rate, 0);
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+}
+
 TEST_F(AdaptiveDataParallelTest, EvaluatesEverySampleOnce) {
   std::vector<double> losses;
   for (std::size_t ranks = 1; ranks <= world.size(); ++ranks) {
