@@ -1,6 +1,6 @@
 """Updates of `rubato train` on two ranks against the same updates in PyTorch.
 
-usage: compare_with_pytorch_test.py mlp|mnist|mnist_tutorial|resnet20|resnet18|resnet50
+usage: compare_with_pytorch_test.py mlp|mnist|mnist_tutorial|resnet18|20|32|50|56
 
 Both start from the run's first checkpoint, take the minibatches that `rubato plan` names, and
 follow a trace with the linear rule; both read the data by themselves. What is reached is printed
@@ -73,10 +73,13 @@ class Comparison(unittest.TestCase):
         self.assertEqual(ours.keys(), theirs.keys())
         return {name: distance([ours[name]], [theirs[name]]) for name in ours}
 
-    def parameter_distance(self):
+    def distance_from_twin(self, tensors):
         names = [name for name, _ in self.twin.model.named_parameters()]
         theirs = self.twin.tensors()
-        return distance([self.ours.final[name] for name in names], [theirs[name] for name in names])
+        return distance([tensors[name] for name in names], [theirs[name] for name in names])
+
+    def parameter_distance(self):
+        return self.distance_from_twin(self.ours.final)
 
     def loss_distance(self):
         self.assertEqual(len(self.ours.losses), len(self.twin_losses))
@@ -158,14 +161,17 @@ class MnistTutorial(Mnist):
 class Resnet20(Comparison):
     """One update tightly; after it, rounding decides for ReLUs here and there, and small
     differences grow."""
-    MODEL, SCALE = "resnet20", 4
+    MODEL, SCALE, FIVE = "resnet20", 4, [32, 96, 32, 64, 64]
     AFTER_ONE, AFTER_FIVE = TOLERANCE, 1e-2
+
+    def allowed(self, bound):
+        return bound
 
     def compare(self, batch_sizes, bound):
         images = image_sets.coloured_digits(self.directory, self.SCALE)
         self.train(images, self.MODEL, batch_sizes)
         self.train_twin()
-        self.expect_near(self.parameter_distance(), bound,
+        self.expect_near(self.parameter_distance(), self.allowed(bound),
                          f"all parameters, updates: {len(batch_sizes)}")
         self.tensor_distances()  # the same tensors
 
@@ -175,7 +181,7 @@ class Resnet20(Comparison):
         self.expect_same_evaluation()
 
     def test_five_updates(self):
-        self.compare([32, 96, 32, 64, 64], self.AFTER_FIVE)
+        self.compare(self.FIVE, self.AFTER_FIVE)
 
 
 class Resnet32(Resnet20):
@@ -191,14 +197,19 @@ class Resnet18(Resnet20):
     """On images of 64 x 64: of 32 x 32 pixels a single one is left in the end, whose BatchNorm has
     so few values that one ReLU moves them all."""
     MODEL, SCALE, RATE = "resnet18", 8, 0.01
-    test_five_updates = None  # resnet20 has shown how updates go on
+    FIVE = [32, 64, 32, 32, 32]
 
 
 class Resnet50(Resnet18):
-    """PyTorch's own float32 is 1.7e-4 from its float64 after one update of 32."""
-    MODEL, AFTER_ONE = "resnet50", 1e-3
-    FIRST_LOSSES = 1e-3
+    """So deep that after five updates rounding is half of how far the parameters have moved: what
+    is asked for is to be about as near to float64 as PyTorch's own float32."""
+    MODEL, FIRST_LOSSES = "resnet50", 1e-3
     LARS = {"momentum": MOMENTUM, "weight_decay": 5e-3, "trust": 0.1}
+
+    def allowed(self, bound):
+        twin = TorchTwin(self.MODEL, self.images, self.ours.initial, torch.float32)
+        list(twin.train(self.ours.updates, self.RATE, REFERENCE_BATCH, MOMENTUM, WEIGHT_DECAY))
+        return 2 * self.distance_from_twin(twin.tensors())
 
     def test_first_losses_of_the_studys_lars(self):
         """The model and the optimizer of the published study of large batches."""
