@@ -2,8 +2,8 @@
 
 usage: update_phases.py [--build build/bench] [--models MODEL ...] [--ranks 1 2] [--substeps 1 4]
 
-What a phase takes is the median over the updates, without the first few. Waiting for other ranks is
-in "summing over ranks", waiting for the loading thread in "loading data".
+What a phase takes is the median over the updates, without the first few. Waiting
+for the loading thread is in "loading data".
 """
 
 import collections

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collectives/addend_sum.hpp"
+#include "collectives/clock_offset.hpp"
 #include "collectives/node_memory.hpp"
 #include "collectives/progress_marks.hpp"
 #include "collectives/wait_until.hpp"
@@ -57,6 +58,7 @@ class OneNodeReducer final : public SliceReducer<T> {
 
   void reduce() override {
     barrier_.wait();
+    times_.all_are_in = steady_nanoseconds();
     if (use_.all_are_in) use_.all_are_in();
     for_each_block(slice_, [&](std::size_t begin, std::size_t size) {
       if (use_.make_block) return use_.make_block(addends_.all(), begin, size);
@@ -67,6 +69,8 @@ class OneNodeReducer final : public SliceReducer<T> {
   }
 
  private:
+  using SliceReducer<T>::times_;
+
   NodeBarrier& barrier_;
   Slice slice_;
   NodeAddends<T> addends_;
@@ -90,6 +94,7 @@ class HostsReducer final : public SliceReducer<T> {
   bool shares_addends() const noexcept override { return true; }
 
   void begin(SumUse<T> use) override {
+    times_ = {};
     marks_.begin_round();
     add_up_ = use.add_up;
     if (exchange_) exchange_->begin(std::move(use));
@@ -105,7 +110,7 @@ class HostsReducer final : public SliceReducer<T> {
   void reduce() override {
     marks_.reach(last_step());
     auto moved = std::chrono::steady_clock::now();
-    while ((exchange_ && !exchange_->is_done()) || !marks_.have_all_reached(last_step())) {
+    while ((exchange_ && !exchange_->is_done()) || !all_are_in()) {
       const auto now = std::chrono::steady_clock::now();
       if (exchange_ && poll()) {
         moved = now;
@@ -116,7 +121,16 @@ class HostsReducer final : public SliceReducer<T> {
   }
 
  private:
+  using SliceReducer<T>::times_;
+
   std::size_t last_step() const { return early_ + 1; }
+
+  bool all_are_in() {
+    if (times_.all_are_in == 0 && marks_.have_all_reached(last_step())) {
+      times_.all_are_in = steady_nanoseconds();
+    }
+    return times_.all_are_in != 0;
+  }
 
   // MPI takes about one message from the kernel each time that it is asked.
   void drain() {
@@ -133,9 +147,16 @@ class HostsReducer final : public SliceReducer<T> {
   }
 
   bool poll() {
-    return exchange_->poll(
+    const bool has_begun = times_.network_begin != 0;
+    const std::int64_t before = has_begun ? times_.network_begin : steady_nanoseconds();
+    const bool has_moved = exchange_->poll(
         [this](const Slice& bucket) { return is_ready(bucket); },
         [this](std::size_t begin, std::span<T> sums) { addends_.sum(add_up_, begin, sums); });
+    if (has_moved) {
+      times_.network_begin = before;
+      times_.network_end = steady_nanoseconds();
+    }
+    return has_moved;
   }
 
   std::size_t early_;
@@ -163,14 +184,22 @@ class PrivateReducer final : public SliceReducer<T> {
 
   void reduce() override {
     barrier_.wait();
+    times_.all_are_in = steady_nanoseconds();
     if (use_.add_up) gather_addends();
+    const std::int64_t begin = steady_nanoseconds();
     allreduce(topology_, addends_, algorithm_);
+    if (topology_.node_count() > 1) {
+      times_.network_begin = begin;
+      times_.network_end = steady_nanoseconds();
+    }
     for_each_block(topology_.my_slice(addends_.size()), [&](std::size_t begin, std::size_t size) {
       use_.finish(begin, std::span<const T>(addends_.subspan(begin, size)));
     });
   }
 
  private:
+  using SliceReducer<T>::times_;
+
   void gather_addends() {
     const std::array<const T*, 1> mine{addends_.data()};
     alignas(64) std::array<T, block_elements> sums;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -19,6 +20,13 @@
 #include "collectives/topology.hpp"
 
 namespace rubato::collectives {
+
+// When what happened in a rank's last sum, by steady_nanoseconds(); 0: it did not happen.
+struct SumTimes {
+  std::int64_t all_are_in = 0;     // the addends of all ranks of the node were final
+  std::int64_t network_begin = 0;  // the first message between hosts was on its way
+  std::int64_t network_end = 0;    // the last one had come
+};
 
 template <class T>  // float, double
 class SliceReducer {
@@ -47,6 +55,10 @@ class SliceReducer {
   // Collective over all ranks, whose addends are all final. When it returns, every rank of the node
   // has called it (and written what else it shares). Ends without a barrier.
   virtual void reduce() = 0;
+  const SumTimes& times() const noexcept { return times_; }
+
+ protected:
+  SumTimes times_;
 };
 
 // Collective. `topology` and `barrier` must outlive the reducer. `early`: of the `count` elements,

@@ -141,6 +141,12 @@ class GradientSync {
   // barrier() once more, after a throw too.
   UpdateSums sum(std::uint64_t request = 0, const RankNote& note = {}, MeanUse* use = nullptr);
 
+  // When what happened in the last sum, whether it stands or not.
+  const collectives::SumTimes& sum_times() const {
+    return std::visit(
+        [](const auto& reducer) -> const auto& { return reducer->times(); }, reducer_);
+  }
+
   // The audit of each minibatch of the update last summed, in order; valid until the next begin().
   std::span<const std::uint64_t> audits() const { return audits_; }
   // The request of the update last summed, also if sum() threw NonFiniteGradient.

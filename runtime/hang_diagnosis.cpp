@@ -92,7 +92,7 @@ Suspicion hang_suspicion(const NodeSight& node) {
   const std::uint64_t update = std::ranges::min(node.ranks, {}, &RankSight::update).update;
   std::vector<RankSight> least;  // of those in the earliest update, who wait for nobody
   for (const RankSight& sight : node.ranks) {
-    if (sight.update != update || sight.phase == Phase::summing) continue;
+    if (sight.update != update || waits_for_others(sight.phase)) continue;
     if (!least.empty() && sight.phase > least.front().phase) continue;
     if (!least.empty() && sight.phase < least.front().phase) least.clear();
     least.push_back(sight);

@@ -15,9 +15,17 @@ namespace {
 using Count = std::atomic<std::uint64_t>;
 static_assert(Count::is_always_lock_free);
 
-constexpr std::array<const char*, 10> phase_names{
-    "starting",         "loading data", "computing",  "adding up gradients",  "summing over ranks",
-    "updating weights", "reporting",    "evaluating", "writing a checkpoint", "ending"};
+constexpr std::array<const char*, 11> phase_names{"starting",
+                                                  "loading data",
+                                                  "computing",
+                                                  "adding up gradients",
+                                                  "summing over ranks",
+                                                  "updating weights",
+                                                  "waiting for other ranks",
+                                                  "reporting",
+                                                  "evaluating",
+                                                  "writing a checkpoint",
+                                                  "ending"};
 
 void increase(Count& count, std::uint64_t by) noexcept {
   count.store(count.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
@@ -73,6 +81,13 @@ void Heartbeat::record_into(Timeline* timeline) noexcept {
   timeline_ = timeline;
   if (timeline_ == nullptr) return;
   timeline_->enter(nanoseconds(std::chrono::steady_clock::now()), update_, phase_);
+}
+
+void Heartbeat::summed(const collectives::SumTimes& times) noexcept {
+  if (timeline_ == nullptr) return;
+  timeline_->waited_until(times.all_are_in);
+  if (times.network_begin == 0) return;
+  timeline_->transferred({times.network_begin, times.network_end, update_});
 }
 
 void Heartbeat::tick() noexcept { increase(mine_->watch_ticks, 1); }

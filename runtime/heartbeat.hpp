@@ -13,6 +13,7 @@
 #include <string>
 
 #include "collectives/node_memory.hpp"
+#include "collectives/slice_reducer.hpp"
 #include "collectives/topology.hpp"
 
 namespace rubato::runtime {
@@ -23,8 +24,9 @@ enum class Phase : std::uint8_t {
   loading_data,
   computing,  // one beat for each minibatch
   accumulating,
-  summing,  // the phase in which ranks wait for others
+  summing,  // for the watchdog from the wait for others on; in timelines the sum alone
   updating,
+  waiting,  // for others
   reporting,
   evaluating,
   writing_checkpoint,
@@ -32,6 +34,11 @@ enum class Phase : std::uint8_t {
 };
 
 std::string name_of(Phase phase);  // "summing over ranks"
+
+// Whether a rank may be in it because of others.
+constexpr bool waits_for_others(Phase phase) {
+  return phase == Phase::summing || phase == Phase::waiting;
+}
 
 // One look at one rank.
 struct Pulse {
@@ -54,6 +61,8 @@ class Heartbeat {
   void beat(std::uint64_t update, Phase phase) noexcept;
   // Keeps the phases as they are entered, from this one on; nullptr: no more. It must outlive that.
   void record_into(Timeline* timeline) noexcept;
+  // For them: when what happened in the sum that this rank is in.
+  void summed(const collectives::SumTimes& times) noexcept;
   void tick() noexcept;  // this rank's watchdog lives; from its thread
 
   std::size_t ranks() const noexcept { return ranks_; }          // of this node

@@ -1,4 +1,5 @@
-// What travels of a rank: the number of its host, and its spans as four numbers each.
+// What travels of a rank: the number of its host and of its spans, these as four numbers each, and
+// its sums over the network, as three.
 #include "runtime/run_timeline.hpp"
 
 #include <algorithm>
@@ -44,23 +45,41 @@ void require_writable(const std::filesystem::path& file) {
 
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(1e9 * seconds); }
 
-std::vector<std::int64_t> packed(std::size_t host, const std::vector<TimelineSpan>& spans) {
-  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(host)};
-  numbers.reserve(1 + 4 * spans.size());
+std::vector<std::int64_t> packed(std::size_t host, const std::vector<TimelineSpan>& spans,
+                                 const std::vector<TimelineTransfer>& transfers) {
+  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(host),
+                                    static_cast<std::int64_t>(spans.size())};
+  numbers.reserve(2 + 4 * spans.size() + 3 * transfers.size());
   for (const TimelineSpan& span : spans) {
     numbers.insert(numbers.end(), {span.begin, span.end, static_cast<std::int64_t>(span.update),
                                    static_cast<std::int64_t>(span.phase)});
   }
+  for (const TimelineTransfer& transfer : transfers) {
+    numbers.insert(numbers.end(),
+                   {transfer.begin, transfer.end, static_cast<std::int64_t>(transfer.update)});
+  }
   return numbers;
 }
 
-std::vector<TimelineSpan> unpacked(std::span<const std::int64_t> numbers) {
+struct RankRow {
+  std::size_t host = 0;
   std::vector<TimelineSpan> spans;
-  for (std::size_t i = 1; i + 3 < numbers.size(); i += 4) {
-    spans.push_back({numbers[i], numbers[i + 1], static_cast<std::uint64_t>(numbers[i + 2]),
-                     static_cast<Phase>(numbers[i + 3])});
+  std::vector<TimelineTransfer> transfers;
+};
+
+RankRow unpacked(std::span<const std::int64_t> numbers, std::int64_t origin) {
+  RankRow row{.host = static_cast<std::size_t>(numbers[0])};
+  std::size_t i = 2;
+  for (const std::size_t end = i + 4 * static_cast<std::size_t>(numbers[1]); i < end; i += 4) {
+    row.spans.push_back({numbers[i] - origin, numbers[i + 1] - origin,
+                         static_cast<std::uint64_t>(numbers[i + 2]),
+                         static_cast<Phase>(numbers[i + 3])});
   }
-  return spans;
+  for (; i < numbers.size(); i += 3) {
+    row.transfers.push_back(
+        {numbers[i] - origin, numbers[i + 1] - origin, static_cast<std::uint64_t>(numbers[i + 2])});
+  }
+  return row;
 }
 
 }  // namespace
@@ -82,6 +101,15 @@ std::vector<TimelineSpan> aligned_spans(std::span<const TimelineEntry> entries,
     spans.push_back({begin, end, entry.update, entry.phase});
   }
   return spans;
+}
+
+std::vector<TimelineTransfer> aligned_transfers(std::vector<TimelineTransfer> transfers,
+                                                const ClockMark& first, const ClockMark& last) {
+  for (TimelineTransfer& transfer : transfers) {
+    transfer.begin = on_rank_0(transfer.begin, first, last);
+    transfer.end = on_rank_0(transfer.end, first, last);
+  }
+  return transfers;
 }
 
 RunTimeline::RunTimeline(const collectives::Topology& topology, Heartbeat& heartbeat,
@@ -124,8 +152,11 @@ void RunTimeline::write(const collectives::Explain& explain) {
   heartbeat_.record_into(nullptr);
   std::vector<TimelineSpan> mine = aligned_spans(timeline_.entries(), start_, now);
   const TimelineFacts common = facts(mine, now);
-  std::erase_if(mine, [&](const TimelineSpan& span) { return span.update < common.first_update; });
-  const std::vector<std::int64_t> numbers = packed(topology_.node_index(), mine);
+  std::vector<TimelineTransfer> transfers = aligned_transfers(timeline_.transfers(), start_, now);
+  const auto is_left_out = [&](const auto& part) { return part.update < common.first_update; };
+  std::erase_if(mine, is_left_out);
+  std::erase_if(transfers, is_left_out);
+  const std::vector<std::int64_t> numbers = packed(topology_.node_index(), mine, transfers);
   const std::string whole = text(common, numbers);
   collectives::agree(
       topology_.all(),
@@ -169,12 +200,9 @@ std::string RunTimeline::text(const TimelineFacts& facts,
                          std::vector<std::int64_t> numbers(bytes.size() / sizeof(std::int64_t));
                          std::ranges::copy(bytes,
                                            std::as_writable_bytes(std::span(numbers)).begin());
-                         std::vector<TimelineSpan> spans = unpacked(numbers);
-                         for (TimelineSpan& span : spans) {
-                           span.begin -= origin_;
-                           span.end -= origin_;
-                         }
-                         text.add_rank(rank, static_cast<std::size_t>(numbers.at(0)), spans);
+                         const RankRow row = unpacked(numbers, origin_);
+                         text.add_rank(rank, row.host, row.spans);
+                         text.add_transfers(rank, row.host, row.transfers);
                        });
   text.add_checkpoints(checkpoints(facts.first_update));
   return std::move(text).finish();

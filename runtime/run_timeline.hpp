@@ -36,6 +36,9 @@ std::int64_t on_rank_0(std::int64_t time, const ClockMark& first, const ClockMar
 std::vector<TimelineSpan> aligned_spans(std::span<const TimelineEntry> entries,
                                         const ClockMark& first, const ClockMark& last);
 
+std::vector<TimelineTransfer> aligned_transfers(std::vector<TimelineTransfer> transfers,
+                                                const ClockMark& first, const ClockMark& last);
+
 class RunTimeline final : public RunLog {
  public:
   // Collective; from now on what `heartbeat` beats is kept. Throws AgreedFailure (OutputError) if

@@ -29,7 +29,7 @@ std::string microseconds(std::int64_t nanoseconds) {
 }
 
 // The phases in which an update goes forward, as against what comes between two.
-bool is_of_update(Phase phase) { return phase >= Phase::loading_data && phase <= Phase::updating; }
+bool is_of_update(Phase phase) { return phase >= Phase::loading_data && phase <= Phase::waiting; }
 
 // The end of the update that begins with the first of these.
 std::size_t end_of_update(std::span<const TimelineSpan> spans) {
@@ -91,6 +91,16 @@ void TimelineText::add_rank(std::size_t rank, std::size_t host,
             spans[update_end - 1].end, span.update);
     }
     event(row, name_of(span.phase), "phase", span.begin, span.end, span.update);
+  }
+}
+
+void TimelineText::add_transfers(std::size_t rank, std::size_t host,
+                                 std::span<const TimelineTransfer> transfers) {
+  if (transfers.empty()) return;
+  const Row row{host + 1, facts_.ranks + 2 + rank};
+  name("thread_name", row, "network of rank " + std::to_string(rank));
+  for (const TimelineTransfer& each : transfers) {
+    event(row, "sum over hosts", "network", each.begin, each.end, each.update);
   }
 }
 

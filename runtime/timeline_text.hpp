@@ -2,7 +2,8 @@
 // (ui.perfetto.dev) and chrome://tracing show: "Trace Event Format",
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 //
-// A process is a host, a thread is a rank; a row more, on rank 0's host, is the checkpoint writer.
+// A process is a host, a thread is a rank; rows more are, on rank 0's host, the checkpoint writer,
+// and a rank's sums over the network, which go on beside its phases.
 // An update is an event around those of its phases. Times are microseconds, with three decimals.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "runtime/heartbeat.hpp"
+#include "runtime/timeline.hpp"
 
 namespace rubato::runtime {
 
@@ -53,6 +55,9 @@ class TimelineText {
   TimelineText(TimelineFacts facts, std::map<std::uint64_t, TimelineUpdate> updates);
 
   void add_rank(std::size_t rank, std::size_t host, std::span<const TimelineSpan> spans);
+  // After the rank itself, if it has any.
+  void add_transfers(std::size_t rank, std::size_t host,
+                     std::span<const TimelineTransfer> transfers);
   void add_checkpoints(std::span<const TimelineCheckpoint> checkpoints);
   std::string finish() &&;  // the whole file
 

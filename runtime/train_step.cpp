@@ -53,7 +53,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
     }
     report = skipped_report(update, optimizer_, error.what());
   }
-  beat(update, Phase::summing);  // so it looks to those who wait
+  beat(update, Phase::waiting);
   sync_.barrier();
   replica_.use_new_weights();
 
@@ -89,7 +89,10 @@ optim::UpdateSums TrainStep::sum(const data::PlannedUpdate& update, std::uint64_
   const auto rate =
       optimizer_.rate_in_advance(static_cast<double>(update.batch_size), position_of(update));
   if (rate) slice_update_.prepare(*rate, update.minibatches.size());
-  return sync_.sum(request, note_of(timer_.time()), rate ? &slice_update_ : nullptr);
+  optim::UpdateSums sums =
+      sync_.sum(request, note_of(timer_.time()), rate ? &slice_update_ : nullptr);
+  if (options_.heartbeat != nullptr) options_.heartbeat->summed(sync_.sum_times());
+  return sums;
 }
 
 StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums) {

@@ -260,7 +260,7 @@ RunEnd Trainer::finish(RunOutput& output, StopCause cause, RunEnd end,
 EvaluationReport Trainer::evaluate() {
   EvaluationReport report =
       evaluator_->report(topology_.all(), replica_->model(), [this](bool waits) {
-        heartbeat_.beat(cursor_.update, waits ? Phase::summing : Phase::evaluating);
+        heartbeat_.beat(cursor_.update, waits ? Phase::waiting : Phase::evaluating);
       });
   heartbeat_.beat(cursor_.update, Phase::reporting);
   report.update = cursor_.update;

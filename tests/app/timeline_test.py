@@ -14,9 +14,10 @@ from rubato_command import TIME_FACTOR, CommandTest, rubato
 ROWS = [96, 32, 200, 64] * 6
 RUN = ["train", "--data", "digits", "--model", "mlp:64,64", "--trace", "trace.csv",
        "--timeline", "timeline.json"]
-STEP = {"loading data", "computing", "adding up gradients", "summing over ranks",
-        "updating weights"}
-BETWEEN = {"starting", "reporting", "evaluating", "writing a checkpoint", "ending"}
+STEP = {"loading data", "computing", "adding up gradients", "waiting for other ranks",
+        "summing over ranks", "updating weights"}
+BETWEEN = {"starting", "waiting for other ranks", "reporting", "evaluating",
+           "writing a checkpoint", "ending"}
 ROUNDING = 0.002  # microseconds, in the third decimal of beginning and duration
 
 
@@ -80,6 +81,23 @@ class TimelineTest(CommandTest):
             self.assertAlmostEqual(total, update["dur"], delta=ROUNDING * len(inside))
         return updates
 
+    def check_sums(self, events, network, updates, hosts):
+        """Each waits first; over the network, it is inside its update, whose first is repeated."""
+        sums = 0
+        for event, following in zip(events, events[1:]):
+            if following["name"] == "summing over ranks":
+                self.assertEqual(event["name"], "waiting for other ranks")
+                sums += 1
+        self.assertEqual(sums, updates + 1)
+        self.assertEqual([event["args"]["update"] for event in network],
+                         [1, *range(1, updates + 1)] if hosts > 1 else [])
+        whole = {event["args"]["update"]: event for event in events if event["cat"] == "update"}
+        for event in network:
+            around = whole[event["args"]["update"]]
+            self.assertGreater(event["dur"], 0)
+            self.assertGreaterEqual(event["ts"], around["ts"] - ROUNDING)
+            self.assertLessEqual(end_of(event), end_of(around) + ROUNDING)
+
     def check(self, ranks, updates, hosts=1):
         document = self.document()
         rows = self.rows(document)
@@ -94,6 +112,7 @@ class TimelineTest(CommandTest):
                              list(range(1, updates + 1)))
             self.assertEqual([event["args"]["batch_size"] for event in found], ROWS[:updates])
             computed += sum(event["name"] == "computing" for event in events)
+            self.check_sums(events, rows.get(f"network of rank {rank}", []), updates, hosts)
         # The first update is run twice: the exact sum finds its units.
         minibatches = [-(-size // 32) for size in ROWS[:updates]]
         self.assertEqual(computed, sum(minibatches) + minibatches[0])

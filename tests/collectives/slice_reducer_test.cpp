@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "collectives/addend_sum.hpp"
+#include "collectives/clock_offset.hpp"
 #include "collectives/mpi_count.hpp"
 #include "rank_pattern.hpp"
 
@@ -202,7 +203,14 @@ TEST_P(SliceReducerBy, WhatIsFinishedEarlyMayBeSummedEarly) {
         }
         std::copy(whole.begin() + early, whole.end(), addends.begin() + early);
       };
+      const std::int64_t before = steady_nanoseconds();
       expect_my_slice<double>(topology, count, *summing, finish_in_pieces);
+      const SumTimes& times = summing->times();
+      EXPECT_GT(times.all_are_in, before);
+      const bool uses_network =
+          summing->overlaps() ? topology.across().has_value() : topology.node_count() > 1;
+      EXPECT_EQ(times.network_begin > before, uses_network);
+      EXPECT_EQ(times.network_end > times.network_begin, uses_network);
       barrier.wait();
     }
   }
@@ -231,8 +239,12 @@ TEST_P(SliceReducerBy, WhatIsFinishedEarlyIsSummedBeforeReduce) {
       topology.all().maximum(missing);
     }
     EXPECT_EQ(missing[0], 0);
+    const std::int64_t before = steady_nanoseconds();
     summing->reduce();
     EXPECT_EQ(finished, mine);
+    EXPECT_GE(summing->times().all_are_in, before);
+    EXPECT_EQ(summing->times().network_begin > 0, mine > 0);
+    EXPECT_LT(summing->times().network_begin, before);
     barrier.wait();
   }
 }

@@ -32,11 +32,11 @@ TEST(HangDiagnosis, AnEarlierUpdateIsFurtherBehindThanAnEarlierPhase) {
 }
 
 TEST(HangDiagnosis, WhoWaitsAfterTheUpdateOrTheEvaluationIsNotToBlame) {
-  EXPECT_EQ(sentence(node_of({{0, 1, 12, Phase::summing, 60}, {1, 2, 12, Phase::updating, 60}})),
+  EXPECT_EQ(sentence(node_of({{0, 1, 12, Phase::waiting, 60}, {1, 2, 12, Phase::updating, 60}})),
             "rank 1 on alpha has not moved for 60 s while updating weights (update 12)");
-  EXPECT_EQ(sentence(node_of({{0, 1, 12, Phase::summing, 60},
+  EXPECT_EQ(sentence(node_of({{0, 1, 12, Phase::waiting, 60},
                               {1, 2, 12, Phase::evaluating, 60},
-                              {2, 3, 12, Phase::summing, 60}})),
+                              {2, 3, 12, Phase::waiting, 60}})),
             "rank 1 on alpha has not moved for 60 s while evaluating (update 12)");
 }
 

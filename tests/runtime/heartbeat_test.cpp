@@ -81,6 +81,7 @@ TEST_F(HeartbeatTest, ComputingIsTimedByMinibatch) {
 TEST_F(HeartbeatTest, PhasesHaveNames) {
   EXPECT_EQ(name_of(Phase::starting), "starting");
   EXPECT_EQ(name_of(Phase::summing), "summing over ranks");
+  EXPECT_EQ(name_of(Phase::waiting), "waiting for other ranks");
   EXPECT_EQ(name_of(Phase::ending), "ending");
 }
 

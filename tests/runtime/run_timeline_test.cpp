@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/clock_offset.hpp"
 #include "collectives/session.hpp"
 #include "runtime/errors.hpp"
 #include "tests/temporary_directory.hpp"
@@ -39,6 +40,9 @@ class RunTimelineTest : public testing::Test {
       }
       heartbeat.beat(update, Phase::summing);
       topology.all().barrier();
+      const std::int64_t now = collectives::steady_nanoseconds();
+      const bool has_network = world.rank() % 2 == 1;
+      heartbeat.summed({now, has_network ? now - 2000 : 0, has_network ? now + 1000 : 0});
       heartbeat.beat(update, Phase::updating);
       heartbeat.beat(update, Phase::reporting);
       StepReport report;
@@ -51,15 +55,15 @@ class RunTimelineTest : public testing::Test {
 
   Json read() const { return Json::parse(std::ifstream(file)); }
 
-  // The events of each rank's row that are about updates.
-  std::map<std::string, std::vector<Json>> updates_of_ranks() const {
+  // The events of each row that are of that kind.
+  std::map<std::string, std::vector<Json>> events_of_rows(const std::string& category) const {
     std::map<std::pair<int, int>, std::string> names;
     std::map<std::string, std::vector<Json>> rows;
     const Json document = read();
     for (const Json& event : document["traceEvents"]) {
       const std::pair<int, int> row{event["pid"], event["tid"]};
       if (event["name"] == "thread_name") names[row] = event["args"]["name"];
-      if (event["ph"] == "X" && event["cat"] == "update") rows[names.at(row)].push_back(event);
+      if (event["ph"] == "X" && event["cat"] == category) rows[names.at(row)].push_back(event);
     }
     return rows;
   }
@@ -77,7 +81,7 @@ TEST_F(RunTimelineTest, HasARowForEveryRankInItsHost) {
   RunTimeline timeline(topology, heartbeat, file, collectives::plain_failure);
   run(timeline, 3);
   if (world.rank() != 0) return;
-  const auto rows = updates_of_ranks();
+  const auto rows = events_of_rows("update");
   ASSERT_EQ(rows.size(), world.size());
   for (std::size_t rank = 0; rank < world.size(); ++rank) {
     const auto& updates = rows.at("rank " + std::to_string(rank));
@@ -89,6 +93,35 @@ TEST_F(RunTimelineTest, HasARowForEveryRankInItsHost) {
     }
   }
   EXPECT_EQ(read()["otherData"]["contents"], "the whole run");
+}
+
+TEST_F(RunTimelineTest, TellsWaitingSummingAndTheNetworkApart) {
+  RunTimeline timeline(topology, heartbeat, file, collectives::plain_failure);
+  run(timeline, 2);
+  if (world.rank() != 0) return;
+  const auto phases = events_of_rows("phase");
+  const auto networks = events_of_rows("network");
+  EXPECT_EQ(networks.size(), world.size() / 2);
+  for (std::size_t rank = 0; rank < world.size(); ++rank) {
+    std::vector<Json> sums;
+    const auto& row = phases.at("rank " + std::to_string(rank));
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      if (row[i]["name"] != "summing over ranks") continue;
+      EXPECT_EQ(row[i - 1]["name"], "waiting for other ranks");
+      EXPECT_EQ(row[i - 1]["args"], row[i]["args"]);
+      sums.push_back(row[i]);
+    }
+    ASSERT_EQ(sums.size(), 2U);
+    if (rank % 2 == 0) continue;
+    const auto& network = networks.at("network of rank " + std::to_string(rank));
+    ASSERT_EQ(network.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(network[i]["args"]["update"], i + 1);
+      EXPECT_EQ(network[i]["pid"], 1 + rank / 2);
+      EXPECT_NEAR(network[i]["ts"], sums[i]["ts"].get<double>() - 2, 0.01);
+      EXPECT_NEAR(network[i]["dur"], 3, 0.01);
+    }
+  }
 }
 
 TEST(OnRank0, AClockThatDriftsIsTakenToDriftEvenly) {
@@ -121,12 +154,13 @@ TEST_F(RunTimelineTest, OfALongRunTheLastUpdatesThatAllRanksKept) {
   RunTimeline timeline(topology, heartbeat, file, collectives::plain_failure, 40);
   run(timeline, 30);
   if (world.rank() != 0) return;
-  const auto rows = updates_of_ranks();
-  // The rank with the most substeps has 4 + 2 phases an update: whole updates in 40 phases,
+  const auto rows = events_of_rows("update");
+  // The rank with the most substeps has 5 + 2 phases an update: whole updates in 40 phases,
   // less the one that may be cut.
   const std::size_t kept = rows.at("rank 0").size();
-  EXPECT_GE(kept, 40 / (4 + 2 * (world.size() - 1)) - 1);
-  EXPECT_LE(kept, 40U / 4);
+  EXPECT_GE(kept, 40 / (5 + 2 * (world.size() - 1)) - 1);
+  EXPECT_LE(kept, 40U / 5);
+  for (const auto& [name, sums] : events_of_rows("network")) EXPECT_EQ(sums.size(), kept) << name;
   for (const auto& [name, updates] : rows) {
     ASSERT_EQ(updates.size(), kept) << name;
     EXPECT_EQ(updates.back()["name"], "update 30");

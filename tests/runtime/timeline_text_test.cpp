@@ -28,9 +28,9 @@ std::vector<std::string> names_of(const Json& events, const std::string& kind) {
 const std::vector<TimelineSpan> two_updates{
     {0, 1000, 0, Phase::starting},     {1000, 1500, 7, Phase::loading_data},
     {1500, 4000, 7, Phase::computing}, {4000, 4250, 7, Phase::summing},
-    {4250, 5000, 7, Phase::updating},  {5000, 5001, 7, Phase::summing},
+    {4250, 5000, 7, Phase::updating},  {5000, 5001, 7, Phase::waiting},
     {5001, 6000, 7, Phase::reporting}, {6000, 7000, 7, Phase::evaluating},
-    {7000, 7100, 7, Phase::summing},   {7100, 8100, 8, Phase::loading_data},
+    {7000, 7100, 7, Phase::waiting},   {7100, 8100, 8, Phase::loading_data},
     {8100, 8200, 8, Phase::summing}};
 
 TEST(TimelineText, NamesHostsAndRanks) {
@@ -51,8 +51,8 @@ TEST(TimelineText, PutsAnUpdateAroundItsPhases) {
   EXPECT_EQ(names_of(events, "X"),
             (std::vector<std::string>{
                 "starting", "update 7", "loading data", "computing", "summing over ranks",
-                "updating weights", "summing over ranks", "reporting", "evaluating",
-                "summing over ranks", "update 8", "loading data", "summing over ranks"}));
+                "updating weights", "waiting for other ranks", "reporting", "evaluating",
+                "waiting for other ranks", "update 8", "loading data", "summing over ranks"}));
   EXPECT_EQ(events[4], Json::parse(R"({"ph": "X", "name": "update 7", "cat": "update", "pid": 1,
       "tid": 1, "ts": 1.0, "dur": 4.001,
       "args": {"update": 7, "batch_size": 96, "minibatches": 3}})"));
@@ -97,6 +97,20 @@ TEST(TimelineText, TheCheckpointWriterHasARowOfItsOwn) {
   EXPECT_EQ(events[2]["tid"], 4);  // after the ranks'
   EXPECT_EQ(events[3]["dur"], 3.0);
   EXPECT_EQ(events[5]["ts"], 2.0);
+}
+
+TEST(TimelineText, SumsOverTheNetworkHaveARowBesideTheirRank) {
+  TimelineText text(facts(), {{7, {96, 3}}});
+  text.add_transfers(1, 0, {});
+  text.add_transfers(2, 1, std::vector<TimelineTransfer>{{2000, 5000, 7}, {6000, 6500, 8}});
+  const Json events = events_of(std::move(text));
+  ASSERT_EQ(events.size(), 5U);
+  EXPECT_EQ(events[2], Json::parse(R"({"ph": "M", "name": "thread_name", "pid": 2, "tid": 7,
+                                       "args": {"name": "network of rank 2"}})"));
+  EXPECT_EQ(events[3], Json::parse(R"({"ph": "X", "name": "sum over hosts", "cat": "network",
+      "pid": 2, "tid": 7, "ts": 2.0, "dur": 3.0,
+      "args": {"update": 7, "batch_size": 96, "minibatches": 3}})"));
+  EXPECT_EQ(events[4]["dur"], 0.5);
 }
 
 TEST(TimelineText, SaysWhatItHolds) {
