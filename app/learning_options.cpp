@@ -68,8 +68,8 @@ std::vector<Option> noise_options() {
        .kind = OptionKind::choice,
        .default_value = "auto",
        .group = group,
-       .description = "gradients as they are, or over the divisor of adam's steps; both: as they"
-                      " are, and the other for --shadow-rates; auto: preconditioned for adamscale",
+       .description = "gradients as they are, or over the divisor of adam's steps; auto:"
+                      " preconditioned for adamscale; both: as auto, the other for --shadow-rates",
        .choices = optim::noise_metric_names()},
       {.name = "tensor-noise",
        .kind = OptionKind::flag,

@@ -110,7 +110,7 @@ class HostsReducer final : public SliceReducer<T> {
   void reduce() override {
     marks_.reach(last_step());
     auto moved = std::chrono::steady_clock::now();
-    while ((exchange_ && !exchange_->is_done()) || !all_are_in()) {
+    while (!all_are_in() || (exchange_ && !exchange_->is_done())) {
       const auto now = std::chrono::steady_clock::now();
       if (exchange_ && poll()) {
         moved = now;
@@ -141,9 +141,9 @@ class HostsReducer final : public SliceReducer<T> {
     } while (in_vain < patience && !exchange_->is_idle());
   }
 
-  bool is_ready(const Slice& bucket) const {
+  bool is_ready(const Slice& bucket) {
     const bool is_early = bucket.end() <= early_;
-    return marks_.have_all_reached(is_early ? early_ - bucket.begin : last_step());
+    return is_early ? marks_.have_all_reached(early_ - bucket.begin) : all_are_in();
   }
 
   bool poll() {
@@ -186,10 +186,10 @@ class PrivateReducer final : public SliceReducer<T> {
     barrier_.wait();
     times_.all_are_in = steady_nanoseconds();
     if (use_.add_up) gather_addends();
-    const std::int64_t begin = steady_nanoseconds();
+    const std::int64_t before = steady_nanoseconds();
     allreduce(topology_, addends_, algorithm_);
     if (topology_.node_count() > 1) {
-      times_.network_begin = begin;
+      times_.network_begin = before;
       times_.network_end = steady_nanoseconds();
     }
     for_each_block(topology_.my_slice(addends_.size()), [&](std::size_t begin, std::size_t size) {

@@ -13,7 +13,7 @@ enum class NoiseMetric {
   automatic,       // the optimizer's metric for adamscale, the plain one for every other rule
   plain,           // |g|
   preconditioned,  // |g / P|: the metric in which the optimizer steps (preconditioner.hpp)
-  both             // the plain one; the other is measured too, for adamscale's shadow rate
+  both             // as automatic; the other is measured, too, for shadow rates
 };
 // By name; throws std::invalid_argument, listing the valid names.
 NoiseMetric noise_metric(const std::string& name);

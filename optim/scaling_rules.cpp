@@ -36,7 +36,7 @@ std::unique_ptr<ElasticOptimizer> make(InnerOptimizer inner, LearningRateSchedul
 
 ElasticOptions in_metric_of(const Optimizer<float>* inner, ElasticOptions options) {
   if (dynamic_cast<const Preconditioner<float>*>(inner) == nullptr) return options;
-  if (options.noise_metric == NoiseMetric::plain || options.noise_metric == NoiseMetric::both) {
+  if (options.noise_metric == NoiseMetric::plain) {
     throw std::invalid_argument(
         "the rule adamscale needs the noise in the optimizer's own metric, not the plain one: "
         "leave the noise metric to it, or choose another rule");

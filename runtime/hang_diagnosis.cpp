@@ -44,8 +44,12 @@ std::string names_of(const std::vector<std::string>& hosts) {
   return names;
 }
 
+std::string in_update(const RankSight& sight) {
+  return " (update " + std::to_string(sight.update) + ")";
+}
+
 std::string while_doing(const RankSight& sight) {
-  return " while " + name_of(sight.phase) + " (update " + std::to_string(sight.update) + ")";
+  return " while " + name_of(sight.phase) + in_update(sight);
 }
 
 std::string duration(double seconds) { return std::to_string(std::lround(seconds)) + " s"; }
@@ -58,9 +62,11 @@ Suspicion everyone_waits(const NodeSight& node) {
   const std::string cause = is_elsewhere ? ": a rank on another host is stuck or cut off (" +
                                                names_of(node.other_hosts) + ")"
                                          : std::string(", each for the others");
+  const RankSight& sight = node.ranks.front();
   return {seconds, is_elsewhere,
           names_of(node.ranks) + " on " + node.host + " " + have(node.ranks) + " waited for " +
-              duration(seconds) + while_doing(node.ranks.front()) + cause};
+              duration(seconds) +
+              (sight.phase == Phase::waiting ? in_update(sight) : while_doing(sight)) + cause};
 }
 
 Suspicion blame(const NodeSight& node, const std::vector<RankSight>& ranks) {

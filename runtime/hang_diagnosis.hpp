@@ -1,8 +1,8 @@
 // Of ranks that do not move: which one do the others wait for?
 //
 // Any whose process is stopped or dead; else, of those in the earliest update, the least advanced
-// one that is not summing over ranks: who sums waits for others, before the update as well as
-// after it. If all of this node do, the cause is on another host.
+// one that does not wait for others, in the sum or after the update. If all of this node do, the
+// cause is on another host.
 #pragma once
 
 #include <sys/types.h>

@@ -24,9 +24,9 @@ enum class Phase : std::uint8_t {
   loading_data,
   computing,  // one beat for each minibatch
   accumulating,
-  summing,  // for the watchdog from the wait for others on; in timelines the sum alone
+  summing,  // to the watchdog from the wait for others on; in timelines what comes after it
   updating,
-  waiting,  // for others
+  waiting,  // for ranks of this node
   reporting,
   evaluating,
   writing_checkpoint,

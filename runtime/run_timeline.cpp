@@ -68,7 +68,8 @@ struct RankRow {
 };
 
 RankRow unpacked(std::span<const std::int64_t> numbers, std::int64_t origin) {
-  RankRow row{.host = static_cast<std::size_t>(numbers[0])};
+  RankRow row;
+  row.host = static_cast<std::size_t>(numbers[0]);
   std::size_t i = 2;
   for (const std::size_t end = i + 4 * static_cast<std::size_t>(numbers[1]); i < end; i += 4) {
     row.spans.push_back({numbers[i] - origin, numbers[i + 1] - origin,

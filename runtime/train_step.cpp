@@ -74,6 +74,7 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
   Summed summed{.sums = sum(update, request)};
   while (!summed.sums.stands) {
     summed.was_repeated = true;
+    beat(update, Phase::waiting);
     sync_.barrier();
     loader_.clear();
     request_mine(update, slots_);
@@ -89,10 +90,18 @@ optim::UpdateSums TrainStep::sum(const data::PlannedUpdate& update, std::uint64_
   const auto rate =
       optimizer_.rate_in_advance(static_cast<double>(update.batch_size), position_of(update));
   if (rate) slice_update_.prepare(*rate, update.minibatches.size());
-  optim::UpdateSums sums =
-      sync_.sum(request, note_of(timer_.time()), rate ? &slice_update_ : nullptr);
-  if (options_.heartbeat != nullptr) options_.heartbeat->summed(sync_.sum_times());
-  return sums;
+  const auto tell_times = [this] {
+    if (options_.heartbeat != nullptr) options_.heartbeat->summed(sync_.sum_times());
+  };
+  try {
+    optim::UpdateSums sums =
+        sync_.sum(request, note_of(timer_.time()), rate ? &slice_update_ : nullptr);
+    tell_times();
+    return sums;
+  } catch (const optim::NonFiniteGradient&) {
+    tell_times();
+    throw;
+  }
 }
 
 StepReport TrainStep::apply(const data::PlannedUpdate& update, const optim::UpdateSums& sums) {

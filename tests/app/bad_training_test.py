@@ -80,6 +80,8 @@ class BadValues(BadTraining):
                  [*TASK, "--rule", "adamscale", "--optimizer", "adam", "--noise-metric", "plain"]),
                 (["noise metric preconditioned", "choose adam or adamw"],
                  [*TASK, "--noise-metric", "preconditioned"]),
+                (["noise metric both", "choose adam or adamw"],
+                 [*TASK, "--noise-metric", "both"]),
                 (["--rule legw", "--legw-warmup E"], [*TASK, "--rule", "legw"]),
                 (["--milestones needs --schedule multistep", "constant"],
                  [*TASK, "--milestones", "1,2"]),

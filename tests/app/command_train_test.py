@@ -9,7 +9,8 @@ import re
 import subprocess
 import unittest
 
-from rubato_command import PATIENCE, CommandTest, command_line, json_lines, read_terminal
+from rubato_command import (PATIENCE, CommandTest, command_line, json_lines, read_terminal,
+                            rubato)
 
 # 5 epochs of growing batches, with ranks that idle and a short minibatch in every update.
 ROWS = [40] * 20 + [100] * 10 + [200] * 4 + [72] * 10 + [300] * 3
@@ -118,6 +119,12 @@ class Output(TrainTest):
                              other["shadow_lr"].pop("adamscale"))
             self.assertEqual(both["shadow_lr"], plain["shadow_lr"])
         self.assertNotEqual(lines["both"][-1]["gain"], lines["preconditioned"][-1]["gain"])
+        command = [*RUN, "--rule", "root", "--optimizer", "adam", "--noise-metric", "both",
+                   "--out", "again"]
+        stopped = rubato(*command, "--stop-after-update", 30, directory=self.directory)
+        self.assertEqual(stopped.code, 75, stopped.message)
+        self.succeed(*command, "--resume", ranks=2)
+        self.assertEqual(self.digest("again"), self.digest("both"))
 
     def test_overwriting_replaces_the_run(self):
         self.succeed(*RUN, "--out", "run")

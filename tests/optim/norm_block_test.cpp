@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -31,25 +33,32 @@ TYPED_TEST(TakeMean, ScalesAndMeasuresWholeRowsOfLanes) {
   }
 }
 
-// Lanes are added as (((0+1)+(2+3)) + ((4+5)+(6+7))) + (((8+9)+(10+11)) + ((12+13)+(14+15))). Next
-// to 2^54 a double has steps of 4, so any other order of these squares makes another sum.
+// ((0 + 1) + (2 + 3)) of each group of four, and then of the groups. These squares are so large
+// next to each other that every other order tried here makes another sum.
 TEST(TakeMeanOrder, IsThatOfTheLanes) {
-  constexpr double large = 134'217'728;  // 2^27
-  constexpr double half = 67'108'864;    // 2^26
-  const std::vector<double> sums = {2, large, 1, 3, half, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1};
+  constexpr double a = 134'217'728;  // 2^27
+  constexpr double b = 67'108'864;   // 2^26
+  constexpr double c = 33'554'432;   // 2^25
+  const std::vector<double> sums = {1, b, 1, 1, 2, a, 1, 3, c, b, 2, 1, 2, 3, b, c};
   std::vector<float> mean(sums.size());
-  const double lower = ((4 + large * large) + (1.0 + 9.0)) + ((half * half + 1) + (1.0 + 1.0));
-  const double upper = ((1.0 + 4.0) + (1.0 + 1.0)) + ((1.0 + 1.0) + (1.0 + 1.0));
-  const double expected = lower + upper;
-  EXPECT_EQ(take_mean(std::span<const double>(sums), 1.0, mean.data()), expected);
-  double one_by_one = 0;
-  double backwards = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    one_by_one += sums[i] * sums[i];
-    backwards += sums[15 - i] * sums[15 - i];
-  }
-  EXPECT_NE(one_by_one, expected);
-  EXPECT_NE(backwards, expected);
+  const auto square = [&](std::size_t lane) { return sums[lane] * sums[lane]; };
+  using Four = std::array<double, 4>;
+  const auto groups = [&](const std::function<double(const Four&)>& add) {
+    Four result{};
+    for (std::size_t i = 0; i < 16; i += 4) {
+      result[i / 4] = add({square(i), square(i + 1), square(i + 2), square(i + 3)});
+    }
+    return result;
+  };
+  const auto in_pairs = [](const Four& x) { return (x[0] + x[1]) + (x[2] + x[3]); };
+  const auto one_by_one = [](const Four& x) { return ((x[0] + x[1]) + x[2]) + x[3]; };
+  const auto crosswise = [](const Four& x) { return (x[0] + x[2]) + (x[1] + x[3]); };
+  const double found = take_mean(std::span<const double>(sums), 1.0, mean.data());
+  EXPECT_EQ(found, in_pairs(groups(in_pairs)));
+  EXPECT_NE(found, in_pairs(groups(one_by_one)));
+  EXPECT_NE(found, in_pairs(groups(crosswise)));
+  EXPECT_NE(found, one_by_one(groups(in_pairs)));
+  EXPECT_NE(found, crosswise(groups(in_pairs)));
 }
 
 // Of the second row as of the first.

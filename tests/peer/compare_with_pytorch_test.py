@@ -201,15 +201,17 @@ class Resnet18(Resnet20):
 
 
 class Resnet50(Resnet18):
-    """So deep that after five updates rounding is half of how far the parameters have moved: what
-    is asked for is to be about as near to float64 as PyTorch's own float32."""
-    MODEL, FIRST_LOSSES = "resnet50", 1e-3
+    """PyTorch's own float32 is 2.1e-4 from its float64 after one update, 8.4e-3 after two, of the
+    2.2e-2 that the parameters have moved: five would show nothing but rounding. What is asked for
+    is to be about as near as PyTorch is."""
+    MODEL, AFTER_ONE, FIRST_LOSSES = "resnet50", 1e-3, 1e-3
+    test_five_updates = None
     LARS = {"momentum": MOMENTUM, "weight_decay": 5e-3, "trust": 0.1}
 
     def allowed(self, bound):
         twin = TorchTwin(self.MODEL, self.images, self.ours.initial, torch.float32)
         list(twin.train(self.ours.updates, self.RATE, REFERENCE_BATCH, MOMENTUM, WEIGHT_DECAY))
-        return 2 * self.distance_from_twin(twin.tensors())
+        return min(bound, 2 * self.distance_from_twin(twin.tensors()))
 
     def test_first_losses_of_the_studys_lars(self):
         """The model and the optimizer of the published study of large batches."""

@@ -81,6 +81,13 @@ TEST(HangDiagnosis, IfAllOfAHostWaitTheCauseIsOnAnother) {
   EXPECT_EQ(hang_suspicion(node).seconds, 60);
 }
 
+TEST(HangDiagnosis, WhoOnlyWaitsIsNotSaidToWaitWhileWaiting) {
+  EXPECT_EQ(
+      sentence(node_of({{0, 1, 12, Phase::waiting, 62}, {1, 2, 12, Phase::summing, 60}}, {"beta"})),
+      "ranks 0 and 1 on alpha have waited for 60 s (update 12): a rank on another host is "
+      "stuck or cut off (beta)");
+}
+
 TEST(HangDiagnosis, ManyHostsAreNotAllNamed) {
   std::vector<std::string> hosts;
   for (int i = 0; i < 11; ++i) hosts.push_back(std::string(1, static_cast<char>('a' + i)));
