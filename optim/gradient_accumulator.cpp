@@ -25,7 +25,7 @@ struct SegmentFacts {
 };
 
 // What the lanes carry through a segment.
-struct Lanes {
+struct State {
   LaneSums square{};
   Largest largest{};
 };
@@ -48,33 +48,24 @@ inline void note_largest_of_row(const float* gradient, Largest& largest) {
   }
 }
 
-template <class Sum>
-using Addends = std::conditional_t<std::is_same_v<Sum, double>, Doubles, Floats>;
-
 // What one group adds to the sums.
 template <class Sum>
-inline Addends<Sum> addends(const float* gradient, double constant, Lanes& state,
-                            std::size_t group) {
+inline Lanes<Sum> measured_addends(const float* gradient, double constant, State& state,
+                                   std::size_t group) {
   const auto g = load_lanes<Floats>(gradient);
   const Doubles wide = widened(g);
   add_product(wide, wide, state.square[group]);
-  if constexpr (std::is_same_v<Sum, double>) {
-    return (wide + constant) - constant;
-  } else {
-    return g;
-  }
+  return addends<Sum>(g, constant);
 }
 
 // sums (+)= addends for one group. The first of an update overwrite what the last one left.
 template <bool first, class Sum>
-inline void add_group(Addends<Sum> addends, Sum* sums) {
-  if constexpr (!first) {
-    addends = load_lanes<Addends<Sum>>(sums) + addends;
-  }
-  store_lanes(addends, sums);
+inline void add_group(Lanes<Sum> group, Sum* sums) {
+  if constexpr (!first) group = load_lanes<Lanes<Sum>>(sums) + group;
+  store_lanes(group, sums);
 }
 
-SegmentFacts facts_of(const Lanes& state) {
+SegmentFacts facts_of(const State& state) {
   std::uint32_t largest = 0;
   for (const Bits& part : state.largest) {
     for (std::size_t i = 0; i < bits_group; ++i) largest = std::max(largest, part[i]);
@@ -85,12 +76,12 @@ SegmentFacts facts_of(const Lanes& state) {
 template <bool first, class Sum>
 SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std::size_t size,
                      double constant) {
-  Lanes state;
+  State state;
   for (std::size_t i = 0; i < size; i += lanes) {
     note_largest_of_row(gradient + i, state.largest);
     for_each_group([&](std::size_t group) {
       const std::size_t j = i + group * lane_group;
-      add_group<first>(addends<Sum>(gradient + j, constant, state, group), sums + j);
+      add_group<first>(measured_addends<Sum>(gradient + j, constant, state, group), sums + j);
     });
   }
   return facts_of(state);
@@ -99,23 +90,23 @@ SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std
 template <bool first, class Sum>
 std::array<SegmentFacts, 2> add_all(const float* __restrict a, const float* __restrict b,
                                     Sum* __restrict sums, std::size_t size, double constant) {
-  Lanes of_a;
-  Lanes of_b;
+  State of_a;
+  State of_b;
   for (std::size_t i = 0; i < size; i += lanes) {
     note_largest_of_row(a + i, of_a.largest);
     note_largest_of_row(b + i, of_b.largest);
     for_each_group([&](std::size_t group) {
       const std::size_t j = i + group * lane_group;
-      add_group<first>(
-          addends<Sum>(a + j, constant, of_a, group) + addends<Sum>(b + j, constant, of_b, group),
-          sums + j);
+      add_group<first>(measured_addends<Sum>(a + j, constant, of_a, group) +
+                           measured_addends<Sum>(b + j, constant, of_b, group),
+                       sums + j);
     });
   }
   return {facts_of(of_a), facts_of(of_b)};
 }
 
 SegmentFacts look_at_all(const float* gradient, std::size_t size) {
-  Lanes state;
+  State state;
   for (std::size_t i = 0; i < size; i += lanes) {
     note_largest_of_row(gradient + i, state.largest);
     for_each_group([&](std::size_t group) {

@@ -14,17 +14,8 @@ namespace {
 constexpr std::size_t prefetch_floats = collectives::prefetch_distance_bytes / sizeof(float);
 
 template <class T>
-using Addends = std::conditional_t<std::is_same_v<T, double>, Doubles, Floats>;
-
-// What a gradient adds to a sum: itself, or rounded to the units of the exact sum.
-template <class T>
-inline Addends<T> addends(const float* gradient, double constant) {
-  const auto values = load_lanes<Floats>(gradient);
-  if constexpr (std::is_same_v<T, float>) {
-    return values;
-  } else {
-    return (widened(values) + constant) - constant;
-  }
+inline Lanes<T> addends_at(const float* gradient, double constant) {
+  return addends<T>(load_lanes<Floats>(gradient), constant);
 }
 
 // sums (+)= a [+ b]
@@ -35,9 +26,9 @@ void add_gradients(const float* a, const float* b, std::size_t size, double cons
     __builtin_prefetch(a + line + prefetch_floats);
     if constexpr (has_two) __builtin_prefetch(b + line + prefetch_floats);
     for (std::size_t i = line; i < line + line_elements; i += lane_group) {
-      Addends<T> sum = addends<T>(a + i, constant);
-      if constexpr (adds) sum = load_lanes<Addends<T>>(sums + i) + sum;
-      if constexpr (has_two) sum += addends<T>(b + i, constant);
+      Lanes<T> sum = addends_at<T>(a + i, constant);
+      if constexpr (adds) sum = load_lanes<Lanes<T>>(sums + i) + sum;
+      if constexpr (has_two) sum += addends_at<T>(b + i, constant);
       store_lanes(sum, sums + i);
     }
   }
@@ -74,10 +65,10 @@ LaneSums take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t s
   const float* const c = at(2);
   const float* const d = at(3);
   const auto sum_at = [=](std::size_t i) {
-    Addends<T> sum = addends<T>(a + i, constant);
-    if constexpr (count > 1) sum += addends<T>(b + i, constant);
-    if constexpr (count > 2) sum += addends<T>(c + i, constant);
-    if constexpr (count > 3) sum += addends<T>(d + i, constant);
+    Lanes<T> sum = addends_at<T>(a + i, constant);
+    if constexpr (count > 1) sum += addends_at<T>(b + i, constant);
+    if constexpr (count > 2) sum += addends_at<T>(c + i, constant);
+    if constexpr (count > 3) sum += addends_at<T>(d + i, constant);
     return sum;
   };
   for (std::size_t i = 0; i < size; i += lanes) {
@@ -85,7 +76,7 @@ LaneSums take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t s
     if constexpr (count > 1) __builtin_prefetch(b + i + prefetch_floats);
     if constexpr (count > 2) __builtin_prefetch(c + i + prefetch_floats);
     if constexpr (count > 3) __builtin_prefetch(d + i + prefetch_floats);
-    std::array<Addends<T>, lane_groups> sums;
+    std::array<Lanes<T>, lane_groups> sums;
     for_each_group([&](std::size_t group) { sums[group] = sum_at(i + group * lane_group); });
     for_each_group([&](std::size_t group) {
       take_mean_of_lanes(sums[group], factor, mean + i + group * lane_group, squares[group]);

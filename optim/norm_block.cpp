@@ -1,18 +1,15 @@
 // One pass: the mean is measured while it is in registers.
 #include "optim/norm_block.hpp"
 
-#include <type_traits>
-
 namespace rubato::optim {
 
 template <class T>
 double take_mean(std::span<const T> sum, T factor, float* mean) {
-  using Sums = std::conditional_t<std::is_same_v<T, double>, Doubles, Floats>;
   LaneSums squares{};
   for (std::size_t i = 0; i < sum.size(); i += lanes) {
     for_each_group([&](std::size_t group) {
       const std::size_t j = i + group * lane_group;
-      take_mean_of_lanes(load_lanes<Sums>(sum.data() + j), factor, mean + j, squares[group]);
+      take_mean_of_lanes(load_lanes<Lanes<T>>(sum.data() + j), factor, mean + j, squares[group]);
     });
   }
   return sum_in_order(squares);

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace rubato::optim {
@@ -28,6 +29,8 @@ inline constexpr std::size_t lane_groups = 4;
 inline constexpr std::size_t lanes = lane_groups * lane_group;
 using Floats = float __attribute__((vector_size(lane_group * sizeof(float))));
 using Doubles = double __attribute__((vector_size(lane_group * sizeof(double))));
+template <class T>
+using Lanes = std::conditional_t<std::is_same_v<T, double>, Doubles, Floats>;
 
 template <class Vector, class T>
 Vector load_lanes(const T* from) {
@@ -58,6 +61,17 @@ inline void add_product(const Doubles& a, const Doubles& b, Doubles& sum) {
 #else
   sum += a * b;
 #endif
+}
+
+// Floats as addends of sums of T: as they are, or widened and rounded to the units of the exact sum
+// (exact_units.hpp).
+template <class T>
+inline Lanes<T> addends(const Floats& values, double rounding_constant) {
+  if constexpr (std::is_same_v<T, double>) {
+    return (widened(values) + rounding_constant) - rounding_constant;
+  } else {
+    return values;
+  }
 }
 
 // What the lanes have added up.

@@ -10,9 +10,6 @@
 
 namespace rubato::optim {
 
-template <class T>
-using Lanes = std::conditional_t<std::is_same_v<T, double>, Doubles, Floats>;
-
 // A squared norm that is added up while something else is done with the elements.
 class SquareSum {
  public:
