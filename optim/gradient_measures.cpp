@@ -43,7 +43,7 @@ void GradientMeasures::begin(std::size_t minibatches, const ExactUnits* units) {
   std::ranges::fill(pairs_of(topology_.node().rank()), ExactPair());
 }
 
-bool GradientMeasures::weighs() const {
+bool GradientMeasures::is_settled() const {
   return options_.preconditioner != nullptr && options_.preconditioner->is_settled();
 }
 
@@ -52,7 +52,7 @@ std::span<const float> GradientMeasures::scales(std::size_t begin, std::size_t s
 }
 
 void GradientMeasures::take_scales() {
-  if (!weighs()) return;
+  if (!is_settled()) return;
   const std::span<float> scales = scale_memory_.region_as<float>(0);
   const collectives::Slice slice = topology_.my_slice(segments_.begin_of(segments_.all().size()));
   const std::size_t begin = std::min(slice.begin, options_.preconditioner_state.size());
@@ -91,6 +91,7 @@ double GradientMeasures::finish_minibatch(std::span<const double> squares, doubl
 }
 
 void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean) {
+  if (!tells()) return;
   const bool compares = minibatches_ == 1 && !options_.kept_gradient.empty();
   const std::span<const Segment> block = segments_.of_block(begin);
   const auto first = static_cast<std::size_t>(block.data() - segments_.all().data());
@@ -151,6 +152,7 @@ void GradientMeasures::add_kept(GradientFacts& facts) const {
 
 std::span<const GradientFacts> GradientMeasures::tensors(const GradientFacts& all,
                                                          std::span<const double> table) {
+  if (!tells()) return {};
   for (std::size_t tensor = 0; tensor < tensor_sums_; ++tensor) {
     const ExactPair square_per_sample{table[2 * tensor], table[2 * tensor + 1]};
     tensor_facts_[tensor] = {.batch_size = all.batch_size, .minibatches = all.minibatches};

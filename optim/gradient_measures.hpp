@@ -40,7 +40,7 @@ class GradientMeasures {
   // has passed a barrier.
   void take_scales();
   // Whether they have never been taken, though they are settled.
-  bool lacks_scales() const { return weighs() && !has_scales_; }
+  bool lacks_scales() const { return is_settled() && !has_scales_; }
 
   // A new update begins. With `units`, sums over minibatches are exact.
   void begin(std::size_t minibatches, const ExactUnits* units);
@@ -59,12 +59,13 @@ class GradientMeasures {
   void add_up(std::span<double> table) const;
 
   // After the reduction, of the whole update: what the optimizer's metric makes of its facts, given
-  // the sum of |gradient sum|^2 / samples in that metric. No minibatches before the metric is
-  // settled: nothing to observe.
+  // the sum of |gradient sum|^2 / samples in that metric. No minibatches where there is nothing
+  // to observe: before the metric is settled, or of one minibatch that is compared with no other.
   GradientFacts preconditioned(const GradientFacts& plain, double square_per_sample) const;
   // Adds |p|^2 and <p, g> of the kept gradient p.
   void add_kept(GradientFacts& facts) const;
-  // Each parameter tensor's facts, given the summed table; valid until the next call.
+  // Each parameter tensor's facts, given the summed table; valid until the next call. None where
+  // they would tell nothing: of one minibatch that is compared with no other.
   std::span<const GradientFacts> tensors(const GradientFacts& all, std::span<const double> table);
 
  private:
@@ -76,7 +77,10 @@ class GradientMeasures {
   std::span<const float> scales(std::size_t begin, std::size_t size) const;
   std::span<MeanSquares> means() const;
   std::span<ExactPair> pairs_of(std::size_t node_rank) const;
-  bool weighs() const;
+  bool is_settled() const;
+  // An update of one minibatch tells of noise only beside one that was kept.
+  bool tells() const { return minibatches_ > 1 || !options_.kept_gradient.empty(); }
+  bool weighs() const { return is_settled() && tells(); }
 
   const collectives::Topology& topology_;
   const TensorSegments& segments_;

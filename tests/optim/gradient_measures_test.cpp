@@ -48,7 +48,9 @@ struct Measured {
 
 class GradientMeasuresTest : public testing::Test {
  protected:
-  MeasureOptions all_options() const { return {true, &preconditioner, scales, kept}; }
+  MeasureOptions all_options() const {
+    return {true, &preconditioner, scales, keeps_gradient ? kept : std::span<const float>()};
+  }
 
   // Under deal 0 gradients are computed elsewhere, under deal 1 in the sync's own places.
   Measured run_update(const Topology& topology, SumKind kind, AllreduceAlgorithm algorithm,
@@ -77,6 +79,7 @@ class GradientMeasuresTest : public testing::Test {
   const std::vector<float> scales = wave(0);
   const std::vector<float> kept = wave(2);
   PlainPreconditioner preconditioner;
+  bool keeps_gradient = true;
 };
 
 std::array<double, 6> numbers(const GradientFacts& facts) {
@@ -163,6 +166,17 @@ TEST_F(GradientMeasuresTest, SayNothingInAMetricThatIsNotSettled) {
       run_update(Topology(world), SumKind::exact, AllreduceAlgorithm::automatic, 4, 0);
   EXPECT_EQ(found.preconditioned.minibatches, 0U);
   EXPECT_EQ(found.gradient.minibatches, 4U);
+}
+
+TEST_F(GradientMeasuresTest, SayNothingOfOneMinibatchThatIsComparedWithNoOther) {
+  keeps_gradient = false;
+  for (const std::size_t minibatches : {1UL, 2UL}) {
+    const Measured found =
+        run_update(Topology(world), SumKind::exact, AllreduceAlgorithm::automatic, minibatches, 0);
+    EXPECT_EQ(found.preconditioned.minibatches, minibatches == 1 ? 0 : minibatches);
+    EXPECT_EQ(found.tensors.empty(), minibatches == 1);
+    EXPECT_EQ(found.gradient.minibatches, minibatches);
+  }
 }
 
 TEST_F(GradientMeasuresTest, CostNothingWhereNobodyAsks) {
