@@ -2,14 +2,17 @@
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
-All ways to run a model take turns. Each is the time of all its updates together, so that what
-happens seldom counts too (an update that is summed twice because the units of the exact sum had to
-change). One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in
-turn, beside 128 throughout. What a second rank can bring at best is what a second run brings that
-has nothing to do with the first: cores share caches, memory and, on a virtual machine, neighbours.
+All ways to run a model take turns. Where something happens seldom, each is the time of all its
+updates together (an update is summed twice when the units of the exact sum must change; a batch is
+chosen now and then); what every update does alike is the median of its updates, which neighbours in
+time disturb less. One minibatch of 32 for each rank in an update, but for the changing batch: 64,
+192, 128 in turn, beside 128 throughout. What a second rank can bring at best is what a second run
+brings that has nothing to do with the first: cores share caches, memory and, on a virtual machine,
+neighbours.
 """
 
 import concurrent.futures
+import functools
 import itertools
 import pathlib
 import statistics
@@ -25,11 +28,11 @@ CHANGING_BATCH = (64, 192, 128)
 SCALING_AT_LEAST = 1.9
 OVERHEADS = (  # a name, a way to run the model, the way beside it, the most per cent it may add
     ("exact sum, beyond the fast one", "together", "fast", 1),
-    ("AdaScale, beyond the linear rule", "adascale", "together", 2),
+    ("AdaScale, beyond the linear rule", "adascale", "usual", 2),
     ("AdamScale, beyond Adam by the linear rule", "adamscale", "adam", 2),
     ("choosing the batch, beyond the linear rule", "adaptive", "together", 2),
-    ("LARS, beyond SGD with momentum", "lars", "together", 2),
-    ("a timeline, beyond none", "timeline", "together", 1),
+    ("LARS, beyond SGD with momentum", "lars", "usual", 2),
+    ("a timeline, beyond none", "timeline", "usual", 1),
     ("batch changes at every update, beyond constant", "changing", "larger", 2))
 AT_MOST_OF = {("mlp:512,512", "together"): 8}  # it computes least for each parameter
 
@@ -50,8 +53,10 @@ def rounds_of(options, rubato, model, directory):
     trace = directory / "trace.csv"
     write_trace(trace, updates)
 
-    def side(case, *more, **how):
-        return lambda: sum(rubato.updates(case, updates, *more, **how)) / updates / case.batch_size
+    def side(case, *more, of=statistics.mean, **how):
+        return lambda: of(rubato.updates(case, updates, *more, **how)) / case.batch_size
+
+    usual = functools.partial(side, together, of=statistics.median)
 
     def apart():
         with concurrent.futures.ThreadPoolExecutor(RANKS) as pool:
@@ -61,12 +66,13 @@ def rounds_of(options, rubato, model, directory):
     return measure.in_turn(options.rounds, {
         "alone": side(alone), "apart": apart, "together": side(together),
         "fast": side(together, "--sum", "fast"),
-        "adascale": side(together, "--rule", "adascale"),
         "adaptive": side(together, "--rule", "adascale", batches=("--adaptive", adaptive)),
-        "adam": side(together, "--optimizer", "adam"),
-        "adamscale": side(together, "--optimizer", "adam", "--rule", "adamscale"),
-        "lars": side(together, "--optimizer", "lars"),
-        "timeline": side(together, "--timeline", directory / "timeline.json"),
+        "usual": usual(),
+        "adascale": usual("--rule", "adascale"),
+        "adam": usual("--optimizer", "adam"),
+        "adamscale": usual("--optimizer", "adam", "--rule", "adamscale"),
+        "lars": usual("--optimizer", "lars"),
+        "timeline": usual("--timeline", directory / "timeline.json"),
         "larger": side(larger),
         "changing": side(larger, batches=("--trace", trace, "--trace-end", "repeat-last"))})
 
