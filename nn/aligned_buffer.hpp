@@ -1,4 +1,4 @@
-// Scratch memory that starts on a cache line and only ever grows.
+// Memory that starts on a cache line and only ever grows.
 //
 // A layer asks for what the minibatch in hand needs; memory is allocated when that is more than
 // ever before, so the steady state allocates nothing. The content does not survive growth and is
@@ -14,6 +14,12 @@
 namespace rubato::nn {
 
 inline constexpr std::size_t cache_line_bytes = 64;
+
+// Whole cache lines, so that what lies behind it in a buffer is aligned too.
+inline std::size_t whole_lines(std::size_t floats) {
+  constexpr std::size_t line = cache_line_bytes / sizeof(float);
+  return (floats + line - 1) / line * line;
+}
 
 template <typename T>
 class AlignedBuffer {

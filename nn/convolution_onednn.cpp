@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "nn/aligned_buffer.hpp"
 #include "nn/bias.hpp"
 #include "nn/convolution.hpp"
 #include "nn/convolution_descriptions.hpp"

@@ -8,17 +8,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "nn/aligned_buffer.hpp"
+
 namespace rubato::nn {
 namespace {
 
-constexpr std::size_t floats_per_cache_line = 16;
-
 std::size_t element_count(const std::vector<std::size_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
-}
-
-std::size_t padded(std::size_t elements) {
-  return (elements + floats_per_cache_line - 1) / floats_per_cache_line * floats_per_cache_line;
 }
 
 }  // namespace
@@ -30,7 +26,7 @@ std::size_t Layout::add_parameter(std::string name, std::vector<std::size_t> sha
   }
   const std::size_t size = element_count(shape);
   tensors_.push_back({std::move(name), std::move(shape), total_elements_, size, true, 0});
-  total_elements_ += padded(size);
+  total_elements_ += whole_lines(size);
   parameter_elements_ = total_elements_;
   return tensors_.size() - 1;
 }
@@ -39,7 +35,7 @@ std::size_t Layout::add_running_statistic(std::string name, std::vector<std::siz
                                           double momentum) {
   const std::size_t size = element_count(shape);
   tensors_.push_back({std::move(name), std::move(shape), total_elements_, size, false, momentum});
-  total_elements_ += padded(size);
+  total_elements_ += whole_lines(size);
   return tensors_.size() - 1;
 }
 

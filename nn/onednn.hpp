@@ -32,12 +32,6 @@ inline std::size_t float_count(const dnnl::memory::desc& description) {
   return (description.get_size() + sizeof(float) - 1) / sizeof(float);
 }
 
-// Takes whole cache lines, so that what lies behind it in a buffer is aligned too.
-inline std::size_t whole_lines(std::size_t floats) {
-  constexpr std::size_t line = cache_line_bytes / sizeof(float);
-  return (floats + line - 1) / line * line;
-}
-
 // Space for one pass of a layer, the same memory for all passes of a thread: to ask again ends what
 // was asked for before.
 inline std::span<float> onednn_scratch(std::size_t floats) {

@@ -1,6 +1,8 @@
 // See reordered_values.hpp.
 #include "nn/reordered_values.hpp"
 
+#include "nn/aligned_buffer.hpp"
+
 namespace rubato::nn {
 
 ReorderedValues::ReorderedValues(const dnnl::memory::desc& networks,

@@ -36,10 +36,9 @@ void add_second_gradient(BackwardPass& pass) {
 Sequential::Sequential(std::vector<Link> layers) {
   if (layers.empty()) throw std::invalid_argument("a sequential model needs at least one layer");
   for (Link& link : layers) {
-    stages_.push_back(
-        Stage{std::move(link.layer), link.input, link.addend, {}, absent, {}, {}, {}, {}});
+    stages_.push_back(Stage{std::move(link.layer), link.input, link.addend, {}, {}, {}});
   }
-  plan_buffers();
+  plan_memory();
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const Stage& stage = stages_[s];
     const auto yields = [&](std::size_t source, const Shape& shape) {
@@ -59,18 +58,14 @@ Sequential::Sequential(std::vector<Link> layers) {
   place_tensors(/*parameters=*/false);
 }
 
-void Sequential::plan_buffers() {
+void Sequential::plan_memory() {
   std::vector<Wiring> wiring;
-  for (const Stage& stage : stages_) {
-    wiring.push_back({stage.input, stage.addend, stage.layer->abilities().works_in_place});
-  }
-  const GradientBuffers gradients = plan_gradient_buffers(wiring);
-  const OutputBuffers outputs = plan_output_buffers(wiring);
-  buffers_.resize(std::max(gradients.count, outputs.count));
   for (std::size_t s = 0; s < stages_.size(); ++s) {
-    stages_[s].gradient_places = gradients.layers[s];
-    stages_[s].evaluation_place = outputs.layers[s];
+    wiring.push_back({whole_lines(output_size(s)), stages_[s].input, stages_[s].addend,
+                      stages_[s].layer->abilities().works_in_place});
   }
+  training_ = plan_training(wiring);
+  evaluation_ = plan_evaluation(wiring);
 }
 
 void Sequential::place_tensors(bool parameters) {
@@ -142,14 +137,16 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   hold_to_one_thread();
   const std::size_t samples = minibatch.labels.size();
   const std::span<const float> inputs = aligned_inputs(minibatch.inputs);
-  for (Stage& stage : stages_) {
-    ForwardPass pass = forward_pass(stage, inputs, samples, Mode::training);
+  memory_.first(samples * training_.size);
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    ForwardPass pass = forward_pass(training_, s, inputs, samples);
     pass.key = minibatch.key;
-    stage.layer->forward(pass);
+    stages_[s].layer->forward(pass);
   }
-  const MinibatchLoss loss = log_softmax_loss(
-      stages_.back().output.first(samples * classes()), minibatch.labels, classes(),
-      buffers_[stages_.back().gradient_places.output].first(samples * classes()));
+  const LayerPlaces& last = training_.layers.back();
+  const MinibatchLoss loss =
+      log_softmax_loss(at(last.output, samples, classes()), minibatch.labels, classes(),
+                       at(last.output_gradient, samples, classes()));
   if (is_aligned(gradient.data())) {
     backward(inputs, samples, gradient, minibatch.is_final_from);
   } else {
@@ -160,42 +157,40 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   return loss;
 }
 
-AlignedBuffer<float>& Sequential::output_of(Stage& stage, Mode mode) {
-  return mode == Mode::training ? stage.output : buffers_[stage.evaluation_place];
+std::span<float> Sequential::at(std::size_t place, std::size_t samples, std::size_t sample_size) {
+  if (place == absent) return {};
+  return memory_.first(samples * (place + sample_size)).subspan(samples * place);
 }
 
-ForwardPass Sequential::forward_pass(Stage& stage, std::span<const float> inputs,
-                                     std::size_t samples, Mode mode) {
-  const std::size_t output_size = samples * stage.layer->output_shape().elements();
+ForwardPass Sequential::forward_pass(const MemoryPlan& plan, std::size_t stage,
+                                     std::span<const float> inputs, std::size_t samples) {
+  const auto output_of = [&](std::size_t s) {
+    return at(plan.layers[s].output, samples, output_size(s));
+  };
+  const Stage& wired = stages_[stage];
   ForwardPass pass;
-  pass.output = output_of(stage, mode).first(output_size);
-  pass.input = stage.input == absent ? inputs
-                                     : output_of(stages_[stage.input], mode)
-                                           .first(samples * stage.layer->input_shape().elements());
-  if (stage.addend != absent) {
-    pass.addend = output_of(stages_[stage.addend], mode).first(output_size);
-  }
+  pass.output = output_of(stage);
+  pass.input = wired.input == absent ? inputs : output_of(wired.input);
+  if (wired.addend != absent) pass.addend = output_of(wired.addend);
   return pass;
 }
 
-BackwardPass Sequential::backward_pass(Stage& stage, std::span<const float> inputs,
+BackwardPass Sequential::backward_pass(std::size_t stage, std::span<const float> inputs,
                                        std::size_t samples, std::span<float> gradient) {
-  const ForwardPass forward = forward_pass(stage, inputs, samples, Mode::training);
-  const GradientPlaces& places = stage.gradient_places;
-  const auto at = [this](std::size_t buffer, std::size_t elements) {
-    return buffer == absent ? std::span<float>{} : buffers_[buffer].first(elements);
-  };
-  for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
-    const TensorInfo& tensor = layout_.tensors()[stage.tensors[i]];
-    stage.gradients[i] = gradient.subspan(tensor.offset, tensor.size);
+  const ForwardPass forward = forward_pass(training_, stage, inputs, samples);
+  const LayerPlaces& places = training_.layers[stage];
+  Stage& wired = stages_[stage];
+  for (std::size_t i = 0; i < wired.tensors.size(); ++i) {
+    const TensorInfo& tensor = layout_.tensors()[wired.tensors[i]];
+    wired.gradients[i] = gradient.subspan(tensor.offset, tensor.size);
   }
   BackwardPass pass;
   pass.input = forward.input;
   pass.output = forward.output;
-  pass.output_gradient = at(places.output, forward.output.size());
-  pass.second_output_gradient = at(places.second_output, forward.output.size());
-  pass.input_gradient = at(places.input, forward.input.size());
-  pass.tensor_gradients = stage.gradients;
+  pass.output_gradient = at(places.output_gradient, samples, output_size(stage));
+  pass.second_output_gradient = at(places.second_output_gradient, samples, output_size(stage));
+  pass.input_gradient = at(places.input_gradient, samples, wired.layer->input_shape().elements());
+  pass.tensor_gradients = wired.gradients;
   return pass;
 }
 
@@ -204,7 +199,7 @@ void Sequential::backward(std::span<const float> inputs, std::size_t samples,
   std::size_t final_from = layout_.parameter_elements();
   for (std::size_t s = stages_.size(); s-- > 0;) {
     Stage& stage = stages_[s];
-    BackwardPass pass = backward_pass(stage, inputs, samples, gradient);
+    BackwardPass pass = backward_pass(s, inputs, samples, gradient);
     if (!stage.layer->abilities().adds_gradients) add_second_gradient(pass);
     stage.layer->backward(pass);
     for (const std::size_t tensor : stage.tensors) {
@@ -233,13 +228,14 @@ MinibatchLoss Sequential::evaluate(std::span<const float> inputs,
                                    std::span<SampleLoss> each) {
   check(inputs, labels);
   hold_to_one_thread();
+  const std::size_t samples = labels.size();
   const std::span<const float> aligned = aligned_inputs(inputs);
-  for (Stage& stage : stages_) {
-    stage.layer->evaluate(forward_pass(stage, aligned, labels.size(), Mode::evaluation));
+  memory_.first(samples * evaluation_.size);
+  for (std::size_t s = 0; s < stages_.size(); ++s) {
+    stages_[s].layer->evaluate(forward_pass(evaluation_, s, aligned, samples));
   }
-  const AlignedBuffer<float>& outputs = output_of(stages_.back(), Mode::evaluation);
-  return log_softmax_loss(outputs.first(labels.size() * classes()), labels, classes(),
-                          /*gradient=*/{}, each);
+  return log_softmax_loss(at(evaluation_.layers.back().output, samples, classes()), labels,
+                          classes(), /*gradient=*/{}, each);
 }
 
 }  // namespace rubato::nn

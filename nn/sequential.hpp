@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "nn/aligned_buffer.hpp"
-#include "nn/buffer_plans.hpp"
 #include "nn/layer.hpp"
+#include "nn/memory_plan.hpp"
 #include "nn/model.hpp"
 
 namespace rubato::nn {
@@ -41,31 +41,31 @@ class Sequential final : public Model {
                          std::span<SampleLoss> each) override;
 
  private:
-  // A layer, where its input comes from and its gradients go to, its tensors' indices in the
-  // layout, and views of them that are refilled without allocating.
+  // A layer, where its input comes from, its tensors' indices in the layout, and views of them that
+  // are refilled without allocating.
   struct Stage {
     std::unique_ptr<Layer> layer;
     std::size_t input;
     std::size_t addend;
-    GradientPlaces gradient_places;
-    std::size_t evaluation_place;  // the buffer of the output in an evaluation
     std::vector<std::size_t> tensors;
     std::vector<std::span<const float>> values;
     std::vector<std::span<float>> gradients;
-    AlignedBuffer<float> output;  // in training
   };
 
-  void plan_buffers();
+  void plan_memory();
   void place_tensors(bool parameters);
   void check(std::span<const float> inputs, std::span<const std::int32_t> labels) const;
   std::span<const float> aligned_inputs(std::span<const float> inputs);
-  std::size_t classes() const { return stages_.back().layer->output_shape().elements(); }
-  enum class Mode { training, evaluation };
-  AlignedBuffer<float>& output_of(Stage& stage, Mode mode);
-  // What a stage takes and yields; its outputs hold what the stages before have computed.
-  ForwardPass forward_pass(Stage& stage, std::span<const float> inputs, std::size_t samples,
-                           Mode mode);
-  BackwardPass backward_pass(Stage& stage, std::span<const float> inputs, std::size_t samples,
+  std::size_t output_size(std::size_t stage) const {
+    return stages_[stage].layer->output_shape().elements();
+  }
+  std::size_t classes() const { return output_size(stages_.size() - 1); }
+  // Of so many samples, at that place of a plan; empty if it is absent.
+  std::span<float> at(std::size_t place, std::size_t samples, std::size_t sample_size);
+  // What a stage takes and yields; the outputs hold what the stages before have computed.
+  ForwardPass forward_pass(const MemoryPlan& plan, std::size_t stage, std::span<const float> inputs,
+                           std::size_t samples);
+  BackwardPass backward_pass(std::size_t stage, std::span<const float> inputs, std::size_t samples,
                              std::span<float> gradient);
   void backward(std::span<const float> inputs, std::size_t samples, std::span<float> gradient,
                 const IsFinalFrom& is_final_from);
@@ -79,8 +79,8 @@ class Sequential final : public Model {
   AlignedBuffer<float> aligned_inputs_;
   AlignedBuffer<float> aligned_parameters_;
   AlignedBuffer<float> aligned_gradient_;
-  // Gradients of activations on the way back, activations in an evaluation: as the places say.
-  std::vector<AlignedBuffer<float>> buffers_;
+  MemoryPlan training_, evaluation_;  // in floats per sample, whole cache lines
+  AlignedBuffer<float> memory_;       // which they plan
 };
 
 }  // namespace rubato::nn
