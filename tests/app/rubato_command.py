@@ -103,7 +103,7 @@ class CommandTest(unittest.TestCase):
 
     def succeed(self, *arguments, ranks=None):
         result = rubato(*arguments, ranks=ranks, directory=self.directory)
-        self.assertEqual(result.code, 0, result.message)
+        self.assertEqual(result.code, 0, result.message or result.output)
         return result
 
     def refuse(self, code, words, *arguments, ranks=None, output="", **process):

@@ -66,6 +66,7 @@ launch() {
 if [ "${RUBATO_INSIDE_HOSTS:-}" = 1 ]; then
   unset RUBATO_INSIDE_HOSTS
   export RUBATO_TEST_HOSTS=$hosts # what a test may expect
+  use_own_temporary_directory
   number_processes_at_random
   name_hosts
   connect_hosts

@@ -32,6 +32,14 @@ number_processes_at_random() {
   echo $((300 + RANDOM % 30000)) 2>/dev/null >/proc/sys/kernel/ns_last_pid || true
 }
 
+# Open MPI keeps one directory per host name there, which a job makes if it is missing and removes
+# if it is empty: of two jobs at once, one may stumble over what the other does.
+use_own_temporary_directory() {
+  TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/hosts.XXXXXX")
+  export TMPDIR
+  trap 'rm -rf "$TMPDIR"' EXIT
+}
+
 # The mounts are seen by this process and its children alone. All of /etc is replaced by a copy:
 # where there is no /etc/hosts, there is nothing to mount a new one over.
 name_hosts() {
