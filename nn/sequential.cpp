@@ -137,7 +137,7 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
   hold_to_one_thread();
   const std::size_t samples = minibatch.labels.size();
   const std::span<const float> inputs = aligned_inputs(minibatch.inputs);
-  memory_.first(samples * training_.size);  // at once: growing loses what is there
+  make_room(training_, samples);
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     ForwardPass pass = forward_pass(training_, s, inputs, samples);
     pass.key = minibatch.key;
@@ -230,7 +230,7 @@ MinibatchLoss Sequential::evaluate(std::span<const float> inputs,
   hold_to_one_thread();
   const std::size_t samples = labels.size();
   const std::span<const float> aligned = aligned_inputs(inputs);
-  memory_.first(samples * evaluation_.size);  // likewise
+  make_room(evaluation_, samples);
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     stages_[s].layer->evaluate(forward_pass(evaluation_, s, aligned, samples));
   }

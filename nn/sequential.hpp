@@ -60,6 +60,10 @@ class Sequential final : public Model {
     return stages_[stage].layer->output_shape().elements();
   }
   std::size_t classes() const { return output_size(stages_.size() - 1); }
+  // Before a pass, all at once: growing loses what is there.
+  void make_room(const MemoryPlan& plan, std::size_t samples) {
+    memory_.first(samples * plan.size);
+  }
   // Of so many samples, at that place of a plan; empty if it is absent.
   std::span<float> at(std::size_t place, std::size_t samples, std::size_t sample_size);
   // What a stage takes and yields; the outputs hold what the stages before have computed.

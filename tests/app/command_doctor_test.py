@@ -19,14 +19,13 @@ class Doctor(CommandTest):
     def test_ranks_are_counted_and_named(self):
         result = rubato("doctor", "--format", "json", ranks=3)
         report = result.json()
-        self.assertEqual(result.code, 0 if report["ok"] else 71, result.message)
         self.assertEqual(report["ranks"], 3)
         ranks = [rank["rank"] for host in report["hosts"] for rank in host["ranks"]]
         self.assertEqual(sorted(ranks), [0, 1, 2])
         self.assertEqual(report["hosts"][0]["oversubscribed"], 3 > report["hosts"][0]["cores"])
-        for check in report["checks"]:
-            may_be_slow = check["name"] == "barrier within a host"  # on a busy machine
-            self.assertTrue(check["ok"] or may_be_slow, check)
+        bad = [check["name"] for check in report["checks"] if not check["ok"]]
+        self.assertIn(bad, ([], ["barrier within a host"]))  # which a busy machine slows down
+        self.assertEqual(result.code, 71 if bad else 0, result.output)
 
     def test_more_ranks_than_cores_are_noted_with_the_cure(self):
         ranks = (os.cpu_count() or 1) + 1
