@@ -40,6 +40,8 @@ class AlignedBuffer {
     return {data_, elements};
   }
   std::span<const T> first(std::size_t elements) const { return {data_, elements}; }
+  // All that there is room for.
+  std::span<T> all() noexcept { return {data_, capacity_}; }
 
  private:
   void grow(std::size_t elements) {

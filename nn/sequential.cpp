@@ -159,7 +159,7 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
 
 std::span<float> Sequential::at(std::size_t place, std::size_t samples, std::size_t sample_size) {
   if (place == absent) return {};
-  return memory_.first(samples * (place + sample_size)).subspan(samples * place);
+  return memory_.all().subspan(samples * place, samples * sample_size);
 }
 
 ForwardPass Sequential::forward_pass(const MemoryPlan& plan, std::size_t stage,
