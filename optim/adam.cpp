@@ -118,6 +118,11 @@ void Adam<T>::restore_scalars(const std::vector<NamedScalar>& scalars) {
 }
 
 template <class T>
+std::uint64_t Adam<T>::updates() const {
+  return static_cast<std::uint64_t>(step_);
+}
+
+template <class T>
 bool Adam<T>::is_settled() const {
   return step_ >= updates_until_settled;
 }

@@ -49,6 +49,7 @@ class Adam final : public Optimizer<T>, public Preconditioner<T> {
   std::vector<NamedScalar> scalars() const override;  // "step": t
   void restore_scalars(const std::vector<NamedScalar>& scalars) override;
 
+  std::uint64_t updates() const override;
   bool is_settled() const override;
   std::size_t state_index() const override;  // of exp_avg_sq
   void inverse_scales(std::span<const T> squares, std::span<T> scales) const override;

@@ -30,7 +30,7 @@ GradientMeasures::GradientMeasures(const collectives::Topology& topology,
       sizes_(parameter_sizes(tensors)),
       weighed_squares_(segments.parameters()),
       tensor_facts_(tensor_sums_),
-      scale_memory_(topology, topology.node().rank() == 0
+      scale_memory_(topology, topology.node().rank() == 0 && options.preconditioner != nullptr
                                   ? options.preconditioner_state.size() * sizeof(float)
                                   : 0),
       mean_memory_(topology,
@@ -47,25 +47,38 @@ bool GradientMeasures::is_settled() const {
   return options_.preconditioner != nullptr && options_.preconditioner->is_settled();
 }
 
-std::span<const float> GradientMeasures::scales(std::size_t begin, std::size_t size) const {
-  return scale_memory_.region_as<float>(0).subspan(begin, size);
+bool GradientMeasures::lacks_scales() const {
+  return is_settled() && scales_after_updates_ != options_.preconditioner->updates();
+}
+
+MeasuredPieces GradientMeasures::pieces_of(std::size_t segment) const {
+  return measured_pieces(segments_, segment, *scales_after_updates_);
+}
+
+std::span<float> GradientMeasures::scales(std::size_t segment, std::size_t size) const {
+  return scale_memory_.region_as<float>(0).subspan(segments_.begin_of(segment), size);
 }
 
 void GradientMeasures::take_scales() {
   if (!is_settled()) return;
-  const std::span<float> scales = scale_memory_.region_as<float>(0);
+  scales_after_updates_ = options_.preconditioner->updates();
   const collectives::Slice slice = topology_.my_slice(segments_.begin_of(segments_.all().size()));
-  const std::size_t begin = std::min(slice.begin, options_.preconditioner_state.size());
-  const std::size_t size = std::min(slice.end(), options_.preconditioner_state.size()) - begin;
-  options_.preconditioner->inverse_scales(options_.preconditioner_state.subspan(begin, size),
-                                          scales.subspan(begin, size));
-  has_scales_ = true;
+  for (std::size_t i = 0; i < segments_.parameters(); ++i) {
+    const std::size_t begin = segments_.begin_of(i);
+    if (begin < slice.begin || begin >= slice.end()) continue;
+    MeasuredPieces::Elements memory;
+    const std::span<const float> state =
+        pieces_of(i).gather(options_.preconditioner_state, 0, memory);
+    options_.preconditioner->inverse_scales(state, scales(i, state.size()));
+  }
 }
 
 void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {
   if (segment >= segments_.parameters() || !weighs()) return;
-  const std::size_t begin = segments_.begin_of(segment);
-  weighed_squares_[segment] = square(gradient, scales(begin, gradient.size()));
+  MeasuredPieces::Elements memory;
+  const MeasuredPieces pieces = pieces_of(segment);
+  const std::span<const float> g = pieces.gather(gradient, segments_.begin_of(segment), memory);
+  weighed_squares_[segment] = pieces.weight * square(g, scales(segment, g.size()));
 }
 
 double GradientMeasures::finish_minibatch(std::span<const double> squares, double samples) {
@@ -100,22 +113,29 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
     const std::span<const float> g = mean.subspan(segment.begin - begin, segment.size);
     MeanSquares result{};
     if (tensor_sums_ > 0) result.square = product(g, g);
-    std::span<const float> scale;
-    if (weighs()) {
-      scale = scales(segment.begin, segment.size);
-      result.weighed_square = square(g, scale);
-    }
+    std::span<const float> p;
     if (compares) {
-      const std::span<const float> p = options_.kept_gradient.subspan(segment.begin, segment.size);
+      p = options_.kept_gradient.subspan(segment.begin, segment.size);
       result.kept_product = product(p, g);
       result.kept_square = product(p, p);
-      if (!scale.empty()) {
-        result.weighed_product = product(p, g, scale);
-        result.weighed_kept = square(p, scale);
-      }
     }
+    if (weighs()) weigh(first + i, g, p, result);
     means()[first + i] = result;
   }
+}
+
+void GradientMeasures::weigh(std::size_t segment, std::span<const float> mean,
+                             std::span<const float> kept, MeanSquares& result) const {
+  MeasuredPieces::Elements memory, kept_memory;
+  const MeasuredPieces pieces = pieces_of(segment);
+  const std::size_t begin = segments_.begin_of(segment);
+  const std::span<const float> g = pieces.gather(mean, begin, memory);
+  const std::span<const float> scale = scales(segment, g.size());
+  result.weighed_square = pieces.weight * square(g, scale);
+  if (kept.empty()) return;
+  const std::span<const float> p = pieces.gather(kept, begin, kept_memory);
+  result.weighed_product = pieces.weight * product(p, g, scale);
+  result.weighed_kept = pieces.weight * square(p, scale);
 }
 
 void GradientMeasures::add_up(std::span<double> table) const {

@@ -4,12 +4,15 @@
 //
 //   per tensor       a sum of |g_i|^2 / b_i over the minibatches: two doubles a tensor over the
 //                    network (exact_pair.hpp), the norms that the gradient's pass makes anyway
-//   preconditioned   1 / P of the update before, made once an update by the slices' owners, read
-//                    beside each gradient: 4 bytes an element
+//   preconditioned   of small tensors all, of large ones an eighth in turn (measured_pieces.hpp):
+//                    1 / P of the update before, made by the slices' owners, read beside each
+//                    gradient
 //   kept gradient    read beside the mean of an update of one minibatch: 4 bytes an element
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "optim/exact_pair.hpp"
 #include "optim/exact_units.hpp"
 #include "optim/gradient_noise.hpp"
+#include "optim/measured_pieces.hpp"
 #include "optim/preconditioner.hpp"
 #include "optim/tensor_segments.hpp"
 
@@ -39,8 +43,8 @@ class GradientMeasures {
   // The optimizer's scales of this rank's slice have changed; nobody may measure before the node
   // has passed a barrier.
   void take_scales();
-  // Whether they have never been taken, though they are settled.
-  bool lacks_scales() const { return is_settled() && !has_scales_; }
+  // Whether they are settled, but those that were taken are not of the last update.
+  bool lacks_scales() const;
 
   // A new update begins. With `units`, sums over minibatches are exact.
   void begin(std::size_t minibatches, const ExactUnits* units);
@@ -74,7 +78,12 @@ class GradientMeasures {
     double square, kept_product, kept_square;
     double weighed_square, weighed_product, weighed_kept;
   };
-  std::span<const float> scales(std::size_t begin, std::size_t size) const;
+  MeasuredPieces pieces_of(std::size_t segment) const;
+  // 1 / P of the segment's pieces.
+  std::span<float> scales(std::size_t segment, std::size_t size) const;
+  // In the optimizer's metric; `kept` may be empty.
+  void weigh(std::size_t segment, std::span<const float> mean, std::span<const float> kept,
+             MeanSquares& result) const;
   std::span<MeanSquares> means() const;
   std::span<ExactPair> pairs_of(std::size_t node_rank) const;
   bool is_settled() const;
@@ -91,8 +100,9 @@ class GradientMeasures {
   const ExactUnits* units_ = nullptr;
   std::vector<double> weighed_squares_;  // of the gradient under way, of each segment
   std::vector<GradientFacts> tensor_facts_;
-  bool has_scales_ = false;
-  collectives::NodeMemory scale_memory_;  // the first rank's region: 1 / P of each parameter
+  std::optional<std::uint64_t> scales_after_updates_;
+  collectives::NodeMemory scale_memory_;  // the first rank's region: 1 / P of what is measured of
+                                          // a segment, from the segment's place on
   collectives::NodeMemory mean_memory_;   // the first rank's region: MeanSquares of each segment
   collectives::NodeMemory pair_memory_;   // per rank: the sum of each tensor
 };

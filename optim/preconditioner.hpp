@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace rubato::optim {
@@ -12,7 +13,9 @@ class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
 
-  // Whether enough updates have been made for the scales to mean something.
+  // Updates made so far.
+  virtual std::uint64_t updates() const = 0;
+  // Whether they are enough for the scales to mean something.
   virtual bool is_settled() const = 0;
   // Which of the optimizer's state buffers they are made of.
   virtual std::size_t state_index() const = 0;

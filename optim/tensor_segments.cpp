@@ -12,6 +12,7 @@ TensorSegments::TensorSegments(std::span<const TensorRange> tensors, std::size_t
   for (std::size_t tensor = 0; tensor < tensors.size(); ++tensor) {
     const bool is_last = tensor + 1 == tensors.size();
     const std::size_t end = is_last ? total_elements : tensors[tensor + 1].begin;
+    const std::size_t tensor_size = end - tensors[tensor].begin;
     for (std::size_t begin = tensors[tensor].begin; begin < end;) {
       const std::size_t block_end = (begin / norm_block_elements + 1) * norm_block_elements;
       const std::size_t size = std::min(end, block_end) - begin;
@@ -19,7 +20,7 @@ TensorSegments::TensorSegments(std::span<const TensorRange> tensors, std::size_t
         throw std::logic_error("tensors must be padded to whole lines");
       }
       if (begin % norm_block_elements == 0) first_of_block_.push_back(all_.size());
-      all_.push_back({begin, size, tensor, begin + size == block_end});
+      all_.push_back({begin, size, tensor, tensor_size, begin + size == block_end});
       begin += size;
     }
     if (tensors[tensor].is_parameter) parameters_ = all_.size();

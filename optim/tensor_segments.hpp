@@ -29,6 +29,7 @@ struct Segment {
   std::size_t begin;
   std::size_t size;  // padding included; whole lines
   std::size_t tensor;
+  std::size_t tensor_size;  // of all its segments
   bool ends_block;
 };
 

@@ -20,16 +20,18 @@
 #include <vector>
 
 #include "collectives/communicator.hpp"
-#include "optim/gradient_noise.hpp"
 #include "optim/gradient_sync.hpp"
+#include "tests/optim/noise_estimate.hpp"
 
 namespace rubato::optim {
 namespace {
 
 using collectives::Topology;
 
-constexpr std::size_t dimensions = 12, elements = 16;  // with padding
-constexpr double trace = 96, square = 1, reference_batch = 32;
+constexpr std::size_t dimensions = 12;
+constexpr std::size_t elements = 16;  // with padding
+constexpr double trace = 96;
+constexpr double square = 1;
 
 using Gradient = std::array<double, dimensions>;
 
@@ -126,28 +128,6 @@ GradientFacts facts_from_sync(GradientSync& sync, const Topology& topology, cons
   } while (!sums.stands);
   return sums.gradient;
 }
-
-// Of one update, unclipped: what the first observation leaves.
-struct Estimate {
-  double trace, square;
-};
-Estimate library_estimate(const GradientFacts& facts) {
-  GradientNoise noise(reference_batch);
-  noise.observe(facts);
-  const std::vector<NamedScalar> sums = noise.scalars();  // variance, square, weight
-  return {reference_batch * sums[0].value / sums[2].value, sums[1].value / sums[2].value};
-}
-
-struct Statistics {
-  double sum = 0, sum_of_squares = 0, count = 0;
-  void add(double value) {
-    sum += value;
-    sum_of_squares += value * value;
-    ++count;
-  }
-  double mean() const { return sum / count; }
-  double deviation() const { return std::sqrt(sum_of_squares / count - mean() * mean()); }
-};
 
 enum Other { uniform, least_squares, naive, rank_level, one_small, others };  // formulas for T
 

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "collectives/communicator.hpp"
 #include "optim/gradient_sync.hpp"
+#include "tests/optim/plain_preconditioner.hpp"
 #include "tests/optim/synthetic_gradients.hpp"
 
 namespace rubato::optim {
@@ -19,17 +21,6 @@ namespace {
 using collectives::AllreduceAlgorithm;
 using collectives::Communicator;
 using collectives::Topology;
-
-// Inverse scales are the state itself.
-class PlainPreconditioner final : public Preconditioner<float> {
- public:
-  bool is_settled() const override { return settled; }
-  std::size_t state_index() const override { return 0; }
-  void inverse_scales(std::span<const float> state, std::span<float> scales) const override {
-    std::ranges::copy(state, scales.begin());
-  }
-  bool settled = true;
-};
 
 std::vector<float> wave(double phase) {
   std::vector<float> values(parameter_elements);
@@ -57,6 +48,11 @@ class GradientMeasuresTest : public testing::Test {
                       std::size_t minibatches, std::size_t deal) const {
     GradientSync sync(topology, tensors(), parameter_elements, total_elements, kind, algorithm);
     sync.measure(all_options());
+    return update_of(sync, topology, minibatches, deal);
+  }
+
+  static Measured update_of(GradientSync& sync, const Topology& topology, std::size_t minibatches,
+                            std::size_t deal) {
     const std::vector<std::size_t> mine = dealt(minibatches, deal, topology);
     std::vector<float> elsewhere(total_elements);
     UpdateSums sums;
@@ -76,7 +72,7 @@ class GradientMeasuresTest : public testing::Test {
   const Communicator world = Communicator::world();
   const Communicator self = world.split(static_cast<int>(world.rank()), 0);
   const Topology alone{self};
-  const std::vector<float> scales = wave(0);
+  std::vector<float> scales = wave(0);
   const std::vector<float> kept = wave(2);
   PlainPreconditioner preconditioner;
   bool keeps_gradient = true;
@@ -95,6 +91,7 @@ void expect_same_bits(const GradientFacts& one, const GradientFacts& other) {
 TEST_F(GradientMeasuresTest, HaveTheSameBitsForAnyRanksNodesDealAndAlgorithm) {
   const Topology one_node(world), nodes_of_two(world, 2), nodes_of_one(world, 1);
   for (const std::size_t minibatches : {1UL, 2UL, 7UL, 16UL}) {
+    preconditioner.updates_done = 10 + minibatches;
     const Measured reference =
         run_update(alone, SumKind::exact, AllreduceAlgorithm::automatic, minibatches, 0);
     ASSERT_EQ(reference.tensors.size(), 2U);
@@ -156,6 +153,26 @@ TEST_F(GradientMeasuresTest, AreThoseOfTheDefinitions) {
                   plain_facts(0, parameter_elements, minibatches, scales, kept));
       expect_near(found.tensors[0], plain_facts(0, 5008, minibatches, ones, kept));
       expect_near(found.tensors[1], plain_facts(5008, parameter_elements, minibatches, ones, kept));
+    }
+  }
+}
+
+// Whether they are taken as soon as there are new ones, or noticed to be old by the next update.
+TEST_F(GradientMeasuresTest, AreInTheMetricOfTheLastUpdate) {
+  const Topology topology(world);
+  for (const bool takes_at_once : {false, true}) {
+    std::ranges::copy(wave(0), scales.begin());
+    preconditioner.updates_done = 8;
+    GradientSync sync = automatic_sync(topology, SumKind::exact);
+    sync.measure(all_options());
+    for (int update = 0; update < 3; ++update) {
+      const Measured expected =
+          run_update(alone, SumKind::exact, AllreduceAlgorithm::automatic, 4, 0);
+      expect_same_bits(update_of(sync, topology, 4, 0).preconditioned, expected.preconditioned);
+      std::ranges::copy(wave(update + 1), scales.begin());
+      preconditioner.updates_done += 1;
+      if (takes_at_once) sync.take_scales();
+      sync.barrier();
     }
   }
 }

@@ -31,6 +31,8 @@ TEST(TensorSegments, AreWhatEachTensorHasOfEachBlock) {
   EXPECT_EQ(segments.all()[1].tensor, 0U);
   EXPECT_EQ(segments.all()[2].tensor, 1U);
   EXPECT_EQ(segments.all()[6].tensor, 2U);
+  EXPECT_EQ(segments.all()[1].tensor_size, 5008U);
+  EXPECT_EQ(segments.all()[6].tensor_size, 4096U);
 }
 
 TEST(TensorSegments, KnowThoseOfABlock) {

@@ -1,0 +1,104 @@
+#include "optim/measured_pieces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace rubato::optim {
+namespace {
+
+// A large tensor between small ones: 17 segments, the first of 3072 elements, the last of 1040.
+constexpr std::size_t large_begin = 1024, large_size = 3072 + 15 * 4096 + 1040;
+constexpr std::size_t large_end = large_begin + large_size, elements = large_end + 8192;
+static_assert(large_size > most_elements_measured_whole);
+
+TensorSegments example_segments() {
+  const std::vector<TensorRange> tensors = {
+      {"bias", 0, 1020}, {"weight", large_begin, large_size - 7}, {"next", large_end, 8192}};
+  return {tensors, elements};
+}
+
+// How often each element counts in so many updates.
+std::vector<double> counts(const std::vector<std::uint64_t>& updates) {
+  const TensorSegments segments = example_segments();
+  std::vector<double> all(elements);
+  for (const std::uint64_t update : updates) {
+    for (std::size_t segment = 0; segment < segments.parameters(); ++segment) {
+      const MeasuredPieces pieces = measured_pieces(segments, segment, update);
+      for (std::size_t i = 0; i < pieces.count; ++i) {
+        const Piece& piece = pieces.all[i];
+        EXPECT_EQ(piece.begin % line_elements, 0U);
+        EXPECT_EQ(piece.size % line_elements, 0U);
+        for (std::size_t k = 0; k < piece.size; ++k) all[piece.begin + k] += pieces.weight;
+      }
+    }
+  }
+  return all;
+}
+
+TEST(MeasuredPieces, CountEachElementOnceOnAverage) {
+  for (const std::uint64_t round : {0U, 5U}) {
+    std::vector<std::uint64_t> updates(8);
+    std::iota(updates.begin(), updates.end(), 8 * round);
+    EXPECT_EQ(counts(updates), std::vector<double>(elements, 8));
+  }
+}
+
+TEST(MeasuredPieces, AreAllOfSmallTensors) {
+  for (std::uint64_t update = 0; update < 8; ++update) {
+    const std::vector<double> found = counts({update});
+    for (std::size_t i = 0; i < elements; ++i) {
+      if (i >= large_begin && i < large_end) continue;
+      ASSERT_EQ(found[i], 1) << i;
+    }
+  }
+}
+
+TEST(MeasuredPieces, AreOneOfEightInEvery512ElementsOfALargeTensor) {
+  const TensorSegments segments = example_segments();
+  std::vector<double> turns(8);
+  for (std::size_t segment = 2; segment < 17; ++segment) {
+    const MeasuredPieces pieces = measured_pieces(segments, segment, 11);
+    const std::size_t begin = segments.begin_of(segment);
+    EXPECT_EQ(pieces.count, 8U);
+    EXPECT_EQ(pieces.weight, 8);
+    for (std::size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ((pieces.all[i].begin - begin) / 512, i);
+      EXPECT_EQ(pieces.all[i].size, piece_elements);
+      turns[(pieces.all[i].begin - begin) % 512 / 64] += 1;
+    }
+  }
+  for (const double turn : turns) EXPECT_NEAR(turn, 15, 2);  // of 120: they differ, and are even
+}
+
+// As they are where each second update is compared with the one before it.
+TEST(MeasuredPieces, HaveTheirTurnsAsOftenInEveryRhythm) {
+  for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 100U}) {
+    std::vector<std::uint64_t> updates;
+    for (std::uint64_t i = 0; i < 800; ++i) updates.push_back(i * rhythm + 1);
+    for (const double count : counts(updates)) ASSERT_NEAR(count, 800, 80) << "every " << rhythm;
+  }
+}
+
+TEST(MeasuredPieces, AreGatheredFromWhereTheyAre) {
+  const TensorSegments segments = example_segments();
+  for (const std::size_t segment : {0U, 4U, 17U}) {
+    const std::size_t begin = segments.begin_of(segment);
+    const MeasuredPieces pieces = measured_pieces(segments, segment, 3);
+    std::vector<float> values(segments.all()[segment].size);
+    std::iota(values.begin(), values.end(), static_cast<float>(begin));
+    std::vector<float> expected;
+    for (std::size_t i = 0; i < pieces.count; ++i) {
+      for (std::size_t k = 0; k < pieces.all[i].size; ++k) {
+        expected.push_back(static_cast<float>(pieces.all[i].begin + k));
+      }
+    }
+    MeasuredPieces::Elements memory;
+    const std::span<const float> found = pieces.gather(values, begin, memory);
+    EXPECT_EQ(std::vector<float>(found.begin(), found.end()), expected);
+  }
+}
+
+}  // namespace
+}  // namespace rubato::optim
