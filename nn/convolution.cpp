@@ -45,14 +45,7 @@ std::vector<TensorSpec> Convolution::tensors() const {
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
 #ifdef RUBATO_HAS_ONEDNN
-  switch (backend) {
-    case Backend::eigen:
-      break;
-    case Backend::onednn:
-      return make_onednn_convolution(geometry);
-    case Backend::onednn_direct:
-      return make_direct_onednn_convolution(geometry);
-  }
+  if (backend != Backend::eigen) return make_onednn_convolution(geometry, backend);
 #endif
   static_cast<void>(backend);
   return make_eigen_convolution(geometry);

@@ -45,7 +45,8 @@ class Convolution : public Layer {
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend);
 std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
-std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry);
-std::unique_ptr<Layer> make_direct_onednn_convolution(const ConvolutionGeometry& geometry);
+// `backend`: onednn or onednn_direct.
+std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,
+                                               Backend backend);
 
 }  // namespace rubato::nn

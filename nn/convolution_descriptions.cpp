@@ -57,7 +57,7 @@ bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples) {
 }
 
 ConvolutionDescriptions::ConvolutionDescriptions(const ConvolutionGeometry& geometry,
-                                                 std::size_t samples, ConvolutionChoice choice) {
+                                                 std::size_t samples, Backend backend) {
   const memory::dims in = activations(samples, geometry.input);
   const memory::dims out = activations(samples, geometry.output());
   const memory::dim k = dimension(geometry.kernel);
@@ -66,7 +66,7 @@ ConvolutionDescriptions::ConvolutionDescriptions(const ConvolutionGeometry& geom
   plain_weights = floats({out[1], in[1], k, k}, Tag::oihw);
   if (geometry.has_bias) bias = floats({out[1]}, Tag::a);
 
-  if (choice != ConvolutionChoice::direct && winograd_pays(geometry, samples)) {
+  if (backend == Backend::onednn && winograd_pays(geometry, samples)) {
     input = floats(in, Tag::nChw16c);
     output = floats(out, Tag::nChw16c);
     if (choose(dnnl::algorithm::convolution_winograd, geometry)) return;

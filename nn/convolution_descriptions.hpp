@@ -14,11 +14,10 @@
 
 namespace rubato::nn {
 
-enum class ConvolutionChoice { winograd_where_it_pays, direct };
-
 struct ConvolutionDescriptions {
+  // With Backend::onednn Winograd's where it pays.
   ConvolutionDescriptions(const ConvolutionGeometry& geometry, std::size_t samples,
-                          ConvolutionChoice choice);
+                          Backend backend);
 
   dnnl::memory::desc network_input, network_output;  // channels-last
   dnnl::memory::desc input, output;                  // as the three kernels want them

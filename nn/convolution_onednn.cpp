@@ -30,9 +30,9 @@ using Arguments = std::unordered_map<int, memory>;
 class Kernels {
  public:
   // `weights` are the layer's, and outlive this.
-  Kernels(const ConvolutionGeometry& geometry, std::size_t samples, ConvolutionChoice choice,
+  Kernels(const ConvolutionGeometry& geometry, std::size_t samples, Backend backend,
           OnednnWeights& weights)
-      : Kernels(ConvolutionDescriptions(geometry, samples, choice), weights) {}
+      : Kernels(ConvolutionDescriptions(geometry, samples, backend), weights) {}
 
   // `bias` is empty if there is none.
   void forward(std::span<const float> input, std::span<const float> bias, std::span<float> output);
@@ -145,8 +145,8 @@ constexpr std::size_t sizes_kept = 8;
 
 class OnednnConvolution final : public Convolution {
  public:
-  OnednnConvolution(const ConvolutionGeometry& geometry, ConvolutionChoice choice)
-      : Convolution(geometry), choice_(choice), bias_(geometry.outputs) {}
+  OnednnConvolution(const ConvolutionGeometry& geometry, Backend backend)
+      : Convolution(geometry), backend_(backend), bias_(geometry.outputs) {}
 
   void use_parameters(ConstTensors tensors) override {
     weights_.use(tensors[0]);
@@ -160,7 +160,7 @@ class OnednnConvolution final : public Convolution {
  private:
   Kernels& kernels_for(std::size_t samples);
 
-  ConvolutionChoice choice_;
+  Backend backend_;
   Bias bias_;
   OnednnWeights weights_;
   std::span<const float> bias_values_;
@@ -169,7 +169,7 @@ class OnednnConvolution final : public Convolution {
 
 Kernels& OnednnConvolution::kernels_for(std::size_t samples) {
   return *kernels_.get(samples, [this](std::size_t size) {
-    return std::make_unique<Kernels>(geometry(), size, choice_, weights_);
+    return std::make_unique<Kernels>(geometry(), size, backend_, weights_);
   });
 }
 
@@ -182,12 +182,9 @@ void OnednnConvolution::backward(const BackwardPass& pass) {
 
 }  // namespace
 
-std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry) {
-  return std::make_unique<OnednnConvolution>(geometry, ConvolutionChoice::winograd_where_it_pays);
-}
-
-std::unique_ptr<Layer> make_direct_onednn_convolution(const ConvolutionGeometry& geometry) {
-  return std::make_unique<OnednnConvolution>(geometry, ConvolutionChoice::direct);
+std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,
+                                               Backend backend) {
+  return std::make_unique<OnednnConvolution>(geometry, backend);
 }
 
 }  // namespace rubato::nn

@@ -12,12 +12,10 @@
 
 namespace rubato::nn {
 
-using MakeConvolution = std::unique_ptr<Layer> (*)(const ConvolutionGeometry& geometry);
-
-class ConvolutionKernels : public testing::TestWithParam<MakeConvolution> {
+class ConvolutionKernels : public testing::TestWithParam<Backend> {
  protected:
   static std::unique_ptr<Layer> make(const ConvolutionGeometry& geometry) {
-    return GetParam()(geometry);
+    return make_convolution(geometry, GetParam());
   }
 };
 

@@ -60,7 +60,7 @@ TEST(ConvolutionDescriptions, TakeWinogradsKernelsWhereThereAreSome) {
       ConvolutionGeometry geometry = same_size(64, 32, 8);
       geometry.activation = activation;
       geometry.has_bias = has_bias;
-      const ConvolutionDescriptions chosen(geometry, 32, ConvolutionChoice::winograd_where_it_pays);
+      const ConvolutionDescriptions chosen(geometry, 32, Backend::onednn);
       for (const std::string name :
            {chosen.forward.impl_info_str(), chosen.backward_data.impl_info_str(),
             chosen.backward_weights.impl_info_str()}) {
@@ -83,8 +83,8 @@ void expect_direct(const ConvolutionDescriptions& chosen) {
 }
 
 TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
-  expect_direct({same_size(16, 32, 8), 32, ConvolutionChoice::winograd_where_it_pays});
-  expect_direct({same_size(64, 64, 8), 32, ConvolutionChoice::direct});
+  expect_direct({same_size(16, 32, 8), 32, Backend::onednn});
+  expect_direct({same_size(64, 64, 8), 32, Backend::onednn_direct});
 }
 
 // An instruction set is chosen for a whole process: the case has one of its own.
@@ -92,7 +92,7 @@ TEST(ConvolutionDescriptionsDeathTest, TakeDirectKernelsWithoutAvx512) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto choose = [] {
     select_kernels(Backend::onednn, "avx2");
-    expect_direct({same_size(64, 64, 8), 32, ConvolutionChoice::winograd_where_it_pays});
+    expect_direct({same_size(64, 64, 8), 32, Backend::onednn});
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   };
   EXPECT_EXIT(choose(), testing::ExitedWithCode(0), "");

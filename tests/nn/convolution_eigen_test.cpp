@@ -3,7 +3,7 @@
 namespace rubato::nn {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(Eigen, ConvolutionKernels, testing::Values(make_eigen_convolution));
+INSTANTIATE_TEST_SUITE_P(Eigen, ConvolutionKernels, testing::Values(Backend::eigen));
 
 }  // namespace
 }  // namespace rubato::nn
