@@ -23,6 +23,12 @@ fs::path run_directory_of(const fs::path& directory) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+// `latest` tells people which is the newest, and stands for the directory that it is in.
+fs::path meant_by(const fs::path& path) {
+  const bool is_latest = path.filename() == runtime::latest_name && fs::is_regular_file(path);
+  return is_latest ? fs::absolute(path).parent_path() : path;
+}
+
 // A run that goes on reads no file that bears another update's name.
 void require_update_of_name(const fs::path& file, std::uint64_t update) {
   const std::string name = file.filename().string();
@@ -53,7 +59,8 @@ std::string oddity_of(const fs::path& file, mode_t mode) {
 
 }  // namespace
 
-NamedCheckpoint read_newest(const fs::path& path) {
+NamedCheckpoint read_newest(const fs::path& named) {
+  const fs::path path = meant_by(named);
   if (!fs::is_directory(path)) {
     const std::vector<std::byte> bytes = runtime::read_checked_file(path);
     return {path, bytes.size(), runtime::decode_checkpoint(bytes, path.string()), {}};
@@ -70,7 +77,8 @@ NamedCheckpoint read_newest(const fs::path& path) {
                            " checkpoints is good; the newest: " + skipped.front());
 }
 
-std::vector<fs::path> checkpoint_files(const fs::path& path) {
+std::vector<fs::path> checkpoint_files(const fs::path& named) {
+  const fs::path path = meant_by(named);
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> files;
   for (const auto& stored : runtime::stored_checkpoints(run_directory_of(path))) {

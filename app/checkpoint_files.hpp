@@ -1,5 +1,5 @@
 // What the checkpoint commands are pointed at: a file, or the directory of a run, which stands for
-// its newest good checkpoint (or for all it has).
+// its newest good checkpoint (or for all it has), as does the file `latest` in it.
 #pragma once
 
 #include <cstdint>

@@ -107,7 +107,8 @@ int checkpoint(int argc, char** argv) {
       "       rubato checkpoint verify PATH...   whether they are whole\n"
       "       rubato checkpoint digest PATH...   one line for each state\n"
       "       rubato checkpoint diff A B         where two differ\n"
-      "Of a directory the newest good checkpoint is taken. Each has its own --help.\n",
+      "Of a directory, or of `latest` in it, the newest good checkpoint is taken. Each has its "
+      "own --help.\n",
       {{"list", checkpoint_list_table, list},
        {"show", checkpoint_show_table, show_content},
        {"verify", checkpoint_verify_table, verify},

@@ -50,7 +50,7 @@ std::filesystem::path path_of_run(const Options& options) {
 EvaluatedRun read_run(const std::filesystem::path& path) {
   EvaluatedRun run{read_newest(path), {}};
   for (const std::string& reason : run.named.skipped) warn(reason);
-  if (!std::filesystem::is_directory(path)) return run;
+  if (run.named.file == path) return run;
   const auto metrics = run.named.file.parent_path().parent_path() / "metrics.jsonl";
   if (std::filesystem::exists(metrics)) {
     run.history = evaluation_history(metrics);

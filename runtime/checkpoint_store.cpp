@@ -137,7 +137,7 @@ void CheckpointStore::commit(std::uint64_t update, std::span<const std::byte> im
   const std::filesystem::path file = checkpoint_path(run_directory_, update);
   commit_file_with_checksum(file, image, before_placing);
   const std::string line = file.filename().string() + "\n";
-  commit_file(file.parent_path() / "latest", std::as_bytes(std::span(line)));
+  commit_file(file.parent_path() / latest_name, std::as_bytes(std::span(line)));
   remove_beyond(update);
 }
 

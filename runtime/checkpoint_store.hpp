@@ -19,6 +19,8 @@
 
 namespace rubato::runtime {
 
+inline constexpr const char* latest_name = "latest";
+
 struct StoredCheckpoint {
   std::uint64_t update;
   std::filesystem::path file;

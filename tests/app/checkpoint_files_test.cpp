@@ -53,6 +53,16 @@ TEST_F(CheckpointFilesTest, OfADirectoryTheNewestGoodOneIsTaken) {
   EXPECT_EQ(read_newest(checkpoint_path(run, 3)).checkpoint.state.cursor.update, 3U);
 }
 
+TEST_F(CheckpointFilesTest, LatestStandsForTheNewestGoodOne) {
+  const std::filesystem::path latest = run / "checkpoints" / "latest";
+  EXPECT_THROW(read_newest(latest), data::MissingFileError);
+  std::ofstream(latest) << "ckpt-100.h5\n";
+  EXPECT_EQ(read_newest(latest).file, checkpoint_path(run, 100));
+  damage(100);
+  EXPECT_EQ(read_newest(latest).file, checkpoint_path(run, 12));
+  EXPECT_EQ(checkpoint_files(latest), checkpoint_files(run));
+}
+
 TEST_F(CheckpointFilesTest, ADirectoryWithoutAGoodOneIsRefused) {
   EXPECT_THROW(read_newest(directory.path()), data::MissingFileError);
   EXPECT_THROW(checkpoint_files(directory.path()), data::MissingFileError);
