@@ -9,25 +9,9 @@
 #include "runtime/adaptive_data_loader.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/job.hpp"
+#include "runtime/rule_options.hpp"
 
 namespace rubato::runtime {
-
-namespace {
-
-optim::ElasticOptions elastic_options(const ModelOptions& options, const nn::Layout& layout,
-                                      double reference_batch, std::uint64_t epoch_samples) {
-  optim::ElasticOptions elastic;
-  elastic.reference_batch = reference_batch;
-  elastic.single_minibatch = options.single_minibatch;
-  elastic.noise_metric = options.noise_metric;
-  elastic.clip_norm = options.clip_norm;
-  elastic.legw_warmup_updates =
-      options.legw_warmup.value_or(0) * static_cast<double>(epoch_samples) / reference_batch;
-  if (options.measures_tensors) elastic.tensors = layout.parameter_names();
-  return elastic;
-}
-
-}  // namespace
 
 AdaptiveDataParallel::AdaptiveDataParallel(std::unique_ptr<nn::Model> model,
                                            const optim::OptimizerOptions& optimizer,

@@ -13,6 +13,7 @@
 #include "nn/model_zoo.hpp"
 #include "optim/scaling_rules.hpp"
 #include "runtime/batch_advisor.hpp"
+#include "runtime/rule_options.hpp"
 
 namespace rubato::runtime {
 
@@ -71,23 +72,14 @@ data::TracePlan make_plan(const RunOptions& options, data::BatchTrace trace,
   }
 }
 
-optim::ElasticOptions elastic_options(const RunOptions& options, const data::TracePlan& plan,
-                                      std::uint64_t first_batch, const nn::Layout& layout) {
-  optim::ElasticOptions elastic;
-  elastic.reference_batch = options.reference_batch.value_or(static_cast<double>(first_batch));
-  elastic.single_minibatch = options.single_minibatch;
-  elastic.noise_metric = options.noise_metric;
-  elastic.clip_norm = options.clip_norm;
-  elastic.legw_warmup_updates = options.legw_warmup.value_or(0) *
-                                static_cast<double>(plan.epoch_samples()) / elastic.reference_batch;
-  if (options.measures_tensors) elastic.tensors = layout.parameter_names();
-  return elastic;
+double reference_batch(const RunOptions& options, std::uint64_t first_batch) {
+  return options.reference_batch.value_or(static_cast<double>(first_batch));
 }
 
 optim::LearningRateSchedule make_schedule(const RunOptions& options, const data::TracePlan& plan,
                                           std::uint64_t first_batch) {
   const auto first = static_cast<double>(first_batch);
-  const double reference = options.reference_batch.value_or(first);
+  const double reference = reference_batch(options, first_batch);
   const bool may_be_replayed = plan.trace().has_minibatches();
   optim::LearningRateSchedule schedule(options.schedule);
   schedule.set_epochs(static_cast<double>(plan.epoch_samples()),
@@ -121,7 +113,9 @@ RunInputs open_inputs(const RunOptions& options, std::size_t ranks) {
   const std::uint64_t first = limits ? limits->initial_batch : plan.trace().batch_size(0);
   auto optimizer = optim::make_elastic_optimizer(
       options.rule, optim::make_optimizer<float>(options.optimizer),
-      make_schedule(options, plan, first), elastic_options(options, plan, first, model->layout()));
+      make_schedule(options, plan, first),
+      elastic_options(options, model->layout(), reference_batch(options, first),
+                      plan.epoch_samples()));
   std::optional<data::CropFlip> augmentation;
   if (options.augmentation == data::Augmentation::crop_flip) {
     augmentation.emplace(shape, source.standardisation, options.seed);
