@@ -33,6 +33,10 @@ class Launch(LaunchedTest):
         return [line["update"] for line in json_lines(self.run_directory / "metrics.jsonl")
                 if line["type"] == "update"]
 
+    def ranks_started(self):
+        return [event["ranks"] for event in self.events()
+                if event["event"] in ("start", "continue")]
+
     def wait_for_update(self, number):
         self.wait(lambda: max(self.updates(), default=0) >= number)
 
@@ -87,9 +91,13 @@ class Launch(LaunchedTest):
         self.finishes(process)
         self.assertEqual(self.names(),
                          ["start", "rescale", "continue", "rescale", "continue", "finish"])
-        started = [event["ranks"] for event in self.events()
-                   if event["event"] in ("start", "continue")]
-        self.assertEqual(started, [1, 2, 1])
+        self.assertEqual(self.ranks_started(), [1, 2, 1])
+
+    def test_the_ranks_follow_a_history_of_devices(self):
+        history = self.write("history.csv", "time,GPUs\n0,1\n0.5,2\n")
+        process = self.launch("--ranks", "1:2", "--capacity-trace", history, "--settle", "0.1")
+        self.finishes(process)
+        self.assertEqual(self.ranks_started(), [1, 2])
 
     def test_a_stopped_run_goes_on_when_launched_again(self):
         process = self.launch("--ranks", "2")
