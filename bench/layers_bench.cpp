@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "nn/aligned_buffer.hpp"
+#include "nn/average_pool.hpp"
 #include "nn/backend.hpp"
 #include "nn/batch_norm.hpp"
 #include "nn/convolution.hpp"
@@ -22,6 +23,7 @@
 #include "nn/flatten.hpp"
 #include "nn/max_pool.hpp"
 #include "nn/model_zoo.hpp"
+#include "nn/overlapping_max_pool.hpp"
 
 namespace {
 
@@ -122,11 +124,12 @@ void register_matrix_layers(const std::string& backend_name) {
   const Backend backend = rubato::nn::backend(backend_name);
   const auto convolution = [&](const std::string& name, Shape input, std::size_t outputs,
                                std::size_t kernel, Activation activation, bool is_first,
-                               std::size_t padding = 0) {
+                               std::size_t padding = 0, std::size_t stride = 1) {
     register_layer(
         backend_name + "/" + name,
         [=] {
-          return make_convolution({name, input, outputs, kernel, activation, 1, padding}, backend);
+          return make_convolution({name, input, outputs, kernel, activation, stride, padding},
+                                  backend);
         },
         is_first);
   };
@@ -146,6 +149,13 @@ void register_matrix_layers(const std::string& backend_name) {
     convolution("conv " + through + " 3x3 " + size, {extent, extent, channels}, channels, 3,
                 Activation::none, false, 1);
   }
+  const auto none = Activation::none;
+  convolution("conv 16->32 3x3/2 32x32", {32, 32, 16}, 32, 3, none, false, 1, 2);
+  convolution("conv 16->32 1x1/2 32x32", {32, 32, 16}, 32, 1, none, false, 0, 2);
+  convolution("conv 3->64 7x7/2 32x32", {32, 32, 3}, 64, 7, none, true, 3, 2);  // of resnet50
+  convolution("conv 256->64 1x1 8x8", {8, 8, 256}, 64, 1, none, false);
+  convolution("conv 64->256 1x1 8x8", {8, 8, 64}, 256, 1, none, false);
+  convolution("conv 256->256 3x3/2 4x4", {4, 4, 256}, 256, 3, none, false, 1, 2);
   dense("dense 784->512", 784, 512);
   dense("dense 9216->128", 9216, 128);
 }
@@ -155,6 +165,12 @@ void register_own_layers() {
     register_layer("max-pool 24x24x" + std::to_string(shape.channels),
                    [=] { return std::make_unique<MaxPool>("pool", shape, Activation::relu); });
   }
+  register_layer("overlapping-max-pool 16x16x64", [] {
+    return std::make_unique<OverlappingMaxPool>(Shape{16, 16, 64});
+  });
+  register_layer("average-pool 8x8x64", [] {
+    return std::make_unique<AveragePool>(Shape{8, 8, 64});
+  });
   for (const Shape shape : {Shape{12, 12, 10}, Shape{4, 4, 20}, Shape{32, 32, 16}}) {
     register_layer("batch-norm " + std::to_string(shape.height) + "x" +
                        std::to_string(shape.width) + "x" + std::to_string(shape.channels),
@@ -175,7 +191,9 @@ void register_models(const std::string& backend_name) {
   for (const char* spec : {"linear", "mlp:512,512", "mnist", "mnist-tutorial"}) {
     model(spec, {28, 28, 1});
   }
-  for (const char* spec : {"resnet20", "resnet18"}) model(spec, {32, 32, 3});
+  for (const char* spec : {"resnet20", "resnet32", "resnet56", "resnet18", "resnet50"}) {
+    model(spec, {32, 32, 3});
+  }
 }
 
 }  // namespace
