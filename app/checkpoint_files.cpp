@@ -25,8 +25,8 @@ fs::path run_directory_of(const fs::path& directory) {
 
 // `latest` tells people which is the newest, and stands for the directory that it is in.
 fs::path meant_by(const fs::path& path) {
-  const bool is_latest = path.filename() == runtime::latest_name && fs::is_regular_file(path);
-  return is_latest ? fs::absolute(path).parent_path() : path;
+  if (path.filename() != runtime::latest_name || !fs::is_regular_file(path)) return path;
+  return path.has_parent_path() ? path.parent_path() : fs::absolute(path).parent_path();
 }
 
 // A run that goes on reads no file that bears another update's name.

@@ -51,6 +51,7 @@ class Evaluate(CommandTest):
         self.assertEqual(newest["best"]["accuracy"], best)
         middle = self.evaluate("run/checkpoints/ckpt-44.h5")
         self.assertNotIn("history", middle)
+        self.assertEqual(self.evaluate("run/checkpoints/latest"), newest)
         for found in (newest, middle):
             line = next(line for line in lines if line["update"] == found["update"])
             self.assertEqual((found["accuracy"], found["loss"]), (line["accuracy"], line["loss"]))

@@ -4,7 +4,6 @@ It is made slow by being stopped for most of the time.
 """
 
 import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -53,7 +52,7 @@ class SlowRank(CommandTest):
         self.assertRegex(warned.read_text(),
                          rf"rank {SLOW} on \S+ computes [\d.]+ times as long as the others")
         self.assertRegex(told.read_text(), rf"rank {SLOW} on \S+ is slow: a minibatch takes it")
-        end = json_lines(pathlib.Path(self.directory) / "run" / "metrics.jsonl")[-1]
+        end = json_lines(self.directory / "run" / "metrics.jsonl")[-1]
         self.assertEqual(end["slow_rank"]["rank"], SLOW)
         self.assertGreater(end["slow_rank"]["ratio"], 1.5)
 

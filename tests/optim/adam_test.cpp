@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 
 #include "refusal.hpp"
@@ -92,6 +93,7 @@ TEST(Adam, KnowsTheInverseOfItsDivisor) {
   const std::vector<std::span<double>> state = {average, square};
   for (int update = 1; update <= 6; ++update) {
     EXPECT_EQ(adam.is_settled(), update > 5) << update;
+    EXPECT_EQ(adam.updates() + 1, static_cast<std::uint64_t>(update));
     adam.begin_update({0.1, 1});
     adam.update_slice(w, std::vector<double>{1.5, -3, 0}, state);
   }
