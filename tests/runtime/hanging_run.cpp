@@ -47,6 +47,10 @@ void stop_for(std::chrono::seconds duration) {
 }
 
 void act(const std::string& action) {
+  if (action == "cut") {
+    if (std::system("ip link set dev eth0 down") != 0) std::abort();
+    return;
+  }
   say("stands still now");
   if (action == "stop" || action == "stop-sum") ::raise(SIGSTOP);
   if (action == "pause") stop_for(4s);
@@ -56,7 +60,6 @@ void act(const std::string& action) {
     std::this_thread::sleep_for(1s);
   }
   if (action == "sleep") std::this_thread::sleep_for(1h);
-  if (action == "cut" && std::system("ip link set dev eth0 down") != 0) std::abort();
 }
 
 void train(const collectives::Communicator& world, runtime::Heartbeat& heartbeat,
@@ -67,6 +70,8 @@ void train(const collectives::Communicator& world, runtime::Heartbeat& heartbeat
     heartbeat.beat(update, Phase::computing);
     std::this_thread::sleep_for(2ms);
     if (acts && action != "stop-sum") act(action);
+    // A host that is cut off may have no time to say it.
+    if (update == 20 && !acts && action == "cut") say("stands still now");
     heartbeat.beat(update, Phase::summing);
     if (acts && action == "stop-sum") act(action);
     std::array<double, 1> one{1};
