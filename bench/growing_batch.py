@@ -103,9 +103,9 @@ def run(options, report):
             updates, evaluations = train(rubato, options.ranks, trace, options.epochs,
                                          pathlib.Path(directory, f"run-{number}"))
             ours.append(samples_and_seconds(updates))
-            theirs.append({batch: vs_pytorch.pytorch_samples_per_second(
-                Case(MODEL, substeps(batch, options.ranks), options.ranks), options.seconds)
-                for batch in ours[-1]})
+            theirs.append({batch: vs_pytorch.pytorch(
+                Case(MODEL, substeps(batch, options.ranks), options.ranks),
+                "--seconds", options.seconds)["samples_per_second"] for batch in ours[-1]})
     print_curve(updates, evaluations)
     print_rates(options.ranks, ours, theirs)
     report.details |= {"rubato": ours, "pytorch": theirs, "evaluations": evaluations}

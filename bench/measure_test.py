@@ -1,17 +1,24 @@
 """The measurements' own arithmetic: figures and bars, turns, costs of models, the formula."""
 
 import math
+import os
+import pathlib
 import random
+import sys
+import tempfile
+import time
 import unittest
 
 import allreduce
+import alternation
 import measure
 import model_costs
 import rubato_train
 import scaling_model
 import update_costs
 import update_phases
-from measure import Figure
+from alternation import Run, Update
+from measure import Failure, Figure
 from scaling_model import Model, Point
 
 CONSTANTS = {"fixed": 2e-5, "arithmetic": 1.3e-11, "adding": 3e-10, "summing": 4e-10,
@@ -40,6 +47,95 @@ class Figures(unittest.TestCase):
                                      "b": lambda: calls.append("b") or len(calls)})
         self.assertEqual(calls, ["a", "b", "a", "b"])
         self.assertEqual(rounds, {"a": [1, 3], "b": [2, 4]})
+
+
+# Tells of updates as a training does: each takes so many seconds, or as long as it was halted. The
+# work is a child's, as ranks are children of mpirun.
+TRAINING = """
+import os, sys, time
+log, updates, seconds, exit_status = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+if os.fork() == 0:
+    with open(log, "w") as file:
+        print('{"type":"context"}', file=file, flush=True)
+        for update in range(updates):
+            begin = time.monotonic()
+            time.sleep(seconds)
+            taken = time.monotonic() - begin
+            line = '{"type":"update","seconds":%f,"batch_size":8}'
+            print(line % (taken if taken > 0.1 else seconds), file=file, flush=True)
+    os._exit(int(exit_status))
+sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+
+
+class Turns(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+
+    def training(self, updates, seconds, exit_status=0, warm_up=2):
+        log = pathlib.Path(self.directory.name) / str(len(os.listdir(self.directory.name)))
+        log.touch()
+        return Run([sys.executable, "-c", TRAINING, log, updates, seconds, exit_status],
+                   os.environ, log, warm_up)
+
+    def test_are_what_lies_between_halts(self):
+        halt = Update(0.25, 8)
+        updates = [Update(0.5e-3, 8), halt, *[Update(0.01, 8), Update(0.03, 8), Update(0.02, 4)],
+                   halt, Update(0.01, 8), Update(0.01, 8), halt, *[Update(0.08, 8)] * 3, halt,
+                   *[Update(0.001, 8)] * 3]
+        self.assertEqual(alternation.turns_of(updates, turn=0.2), [0.06 / 20, None, 0.01])
+
+    def test_are_long_enough_for_some_updates(self):
+        self.assertEqual(alternation.turn_seconds(0.001), 0.05)
+        self.assertEqual(alternation.turn_seconds(0.1), 0.8)
+
+    def test_ratios_are_of_neighbours_or_of_all(self):
+        one, other = [1.0, 2.0, 30.0], [1.0, 1.0, 10.0]
+        self.assertEqual(alternation.typical_ratio(one, other), 2)
+        self.assertEqual(alternation.whole_ratio(one, other), 33 / 12)
+
+    def test_tell_trainings_apart_that_are_halted_while_others_go_on(self):
+        sides = [[self.training(200, 0.005)], [self.training(100, 0.01)],
+                 [self.training(200, 0.005), self.training(200, 0.005)]]
+        quick, slow, both = alternation.seconds_per_sample(sides, turn=0.2)
+        self.assertGreater(len(quick), 1)
+        self.assertEqual((len(quick), len(quick)), (len(slow), len(both)))
+        self.assertAlmostEqual(alternation.typical_ratio(slow, quick), 2)
+        self.assertAlmostEqual(alternation.typical_ratio(quick, both), 2)
+
+    def test_a_training_that_fails_is_told(self):
+        for updates in (1, 50):  # before and after its warm-up
+            with self.assertRaisesRegex(Failure, "exit status 3"):
+                alternation.seconds_per_sample([[self.training(updates, 0.002, exit_status=3)]],
+                                               turn=0.05)
+
+    def test_trainings_that_are_too_short_are_told(self):
+        with self.assertRaisesRegex(Failure, "too short"):
+            alternation.seconds_per_sample([[self.training(3, 0.001)]], turn=0.05)
+
+    def test_nothing_goes_on_after_an_error(self):
+        long_one = self.training(100_000, 0.001)
+        with self.assertRaises(FileNotFoundError):
+            alternation.seconds_per_sample([[long_one], [Run(["/no/program"], {}, "none", 1)]], 1)
+        self.assertIsNotNone(long_one.process.returncode)
+        self.assertEqual(len(long_one.pids), 2)
+        for pid in long_one.pids:
+            self.assertTrue(self.ends(pid), pid)
+
+    @staticmethod
+    def ends(pid):
+        """Within ten seconds; perhaps nobody has asked yet how."""
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+            except OSError:
+                return True
+            if "State:\tZ" in status:
+                return True
+            time.sleep(0.01)
+        return False
 
 
 class Costs(unittest.TestCase):

@@ -2,39 +2,40 @@
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
-All ways to run a model take turns. Where something happens seldom, each is the time of all its
-updates together (an update is summed twice when the units of the exact sum must change; a batch is
-chosen now and then); what every update does alike is the median of its updates, which neighbours in
-time disturb less. One minibatch of 32 for each rank in an update, but for the changing batch: 64,
-192, 128 in turn, beside 128 throughout. What a second rank can bring at best is what a second run
-brings that has nothing to do with the first: cores share caches, memory and, on a virtual machine,
-neighbours.
+Two ways to run a model take turns of a few updates (alternation.py), anew in each round. Where
+something happens seldom, a round is the time of all turns together (a batch is chosen now and then,
+units of the exact sum change); what every update does alike is the median of neighbouring turns.
+One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
+beside 128 throughout. The exact sum beside itself shows what this way of measuring can tell apart.
+What a second rank can bring at best is what a second run brings that has nothing to do with the
+first: cores share caches, memory and, on a virtual machine, neighbours.
 """
 
-import concurrent.futures
 import functools
 import itertools
 import pathlib
-import statistics
 import sys
 import tempfile
 
+import alternation
 import measure
+from alternation import typical_ratio, whole_ratio
 from measure import Figure
 from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
 
 RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
 SCALING_AT_LEAST = 1.9
-OVERHEADS = (  # a name, a way to run the model, the way beside it, the most per cent it may add
-    ("exact sum, beyond the fast one", "together", "fast", 1),
-    ("AdaScale, beyond the linear rule", "adascale", "usual", 2),
-    ("AdamScale, beyond Adam by the linear rule", "adamscale", "adam", 2),
-    ("choosing the batch, beyond the linear rule", "adaptive", "together", 2),
-    ("LARS, beyond SGD with momentum", "lars", "usual", 2),
-    ("a timeline, beyond none", "timeline", "usual", 1),
-    ("batch changes at every update, beyond constant", "changing", "larger", 2))
-AT_MOST_OF = {("mlp:512,512", "together"): 8}  # it computes least for each parameter
+OVERHEADS = (  # a name, a way to run the model, the way beside it, their ratio, the most % to add
+    ("exact sum, beyond itself", "usual", "usual", typical_ratio, None),
+    ("exact sum, beyond the fast one", "usual", "fast", whole_ratio, 1),
+    ("AdaScale, beyond the linear rule", "adascale", "usual", typical_ratio, 2),
+    ("AdamScale, beyond Adam by the linear rule", "adamscale", "adam", typical_ratio, 2),
+    ("choosing the batch, beyond the linear rule", "adaptive", "usual", whole_ratio, 2),
+    ("LARS, beyond SGD with momentum", "lars", "usual", typical_ratio, 2),
+    ("a timeline, beyond none", "timeline", "usual", typical_ratio, 1),
+    ("batch changes at every update, beyond constant", "changing", "larger", whole_ratio, 2))
+AT_MOST_OF = {("mlp:512,512", "fast"): 8}  # it computes least for each parameter
 
 
 def write_trace(file, updates):
@@ -43,61 +44,80 @@ def write_trace(file, updates):
                     encoding="ascii")
 
 
-def rounds_of(options, rubato, model, directory):
-    """Seconds of a sample in each round, for each way to run the model."""
-    alone, together, larger = Case(model, 1, 1), Case(model, 1, RANKS), Case(model, 2, RANKS)
-    updates = rubato.updates_in(together, options.seconds)
-    updates += -updates % len(CHANGING_BATCH)
-    batch, minibatch = together.batch_size, together.minibatch
-    adaptive = f"max={batch},local={minibatch}:{minibatch},initial={batch}"  # it always decides so
-    trace = directory / "trace.csv"
-    write_trace(trace, updates)
+class Ways:
+    """All ways to run a model, for about so many seconds."""
 
-    def side(case, *more, of=statistics.mean, **how):
-        return lambda: of(rubato.updates(case, updates, *more, **how)) / case.batch_size
+    def __init__(self, rubato, model, seconds, directory):
+        self.rubato, self.directory, self.numbers = rubato, directory, itertools.count()
+        alone, together, larger = Case(model, 1, 1), Case(model, 1, RANKS), Case(model, 2, RANKS)
+        self.turn = alternation.turn_seconds(rubato.update_seconds(larger))
+        self.updates = rubato.updates_in(together, seconds)
+        batch, minibatch = together.batch_size, together.minibatch
+        adaptive = f"max={batch},local={minibatch}:{minibatch},initial={batch}"  # always decides so
+        trace = directory / "trace.csv"
+        write_trace(trace, self.updates)
+        usual = functools.partial(self.begin, together)
+        self.by_name = {
+            "alone": functools.partial(self.begin, alone),
+            "usual": usual,
+            "fast": functools.partial(usual, "--sum", "fast"),
+            "adaptive": functools.partial(usual, "--rule", "adascale",
+                                          batches=("--adaptive", adaptive)),
+            "adascale": functools.partial(usual, "--rule", "adascale"),
+            "adam": functools.partial(usual, "--optimizer", "adam"),
+            "adamscale": functools.partial(usual, "--optimizer", "adam", "--rule", "adamscale"),
+            "lars": functools.partial(usual, "--optimizer", "lars"),
+            "timeline": functools.partial(usual, "--timeline", directory / "timeline.json"),
+            "larger": functools.partial(self.begin, larger),
+            "changing": functools.partial(self.begin, larger, batches=(
+                "--trace", trace, "--trace-end", "repeat-last"))}
 
-    usual = functools.partial(side, together, of=statistics.median)
+    def begin(self, case, *more, **how):
+        directory = self.directory / str(next(self.numbers))
+        return self.rubato.run(case, self.updates, directory, *more, **how)
 
-    def apart():
-        with concurrent.futures.ThreadPoolExecutor(RANKS) as pool:
-            seconds = list(pool.map(lambda run: run(), [side(alone)] * RANKS))
-        return statistics.mean(seconds) / RANKS
+    def seconds_per_sample(self, *sides):
+        """In each turn, for each side: one way, or several at once."""
+        return alternation.seconds_per_sample(
+            [[self.by_name[way]() for way in side] for side in sides], self.turn)
 
-    return measure.in_turn(options.rounds, {
-        "alone": side(alone), "apart": apart, "together": side(together),
-        "fast": side(together, "--sum", "fast"),
-        "adaptive": side(together, "--rule", "adascale", batches=("--adaptive", adaptive)),
-        "usual": usual(),
-        "adascale": usual("--rule", "adascale"),
-        "adam": usual("--optimizer", "adam"),
-        "adamscale": usual("--optimizer", "adam", "--rule", "adamscale"),
-        "lars": usual("--optimizer", "lars"),
-        "timeline": usual("--timeline", directory / "timeline.json"),
-        "larger": side(larger),
-        "changing": side(larger, batches=("--trace", trace, "--trace-end", "repeat-last"))})
+
+def scaling(ways):
+    """Samples per second of a round: of both ranks over one, of two lone runs over one, and of both
+    ranks over two lone runs.
+    """
+    alone, apart, both = ways.seconds_per_sample(["alone"], ["alone"] * RANKS, ["usual"])
+    return (typical_ratio(alone, both), typical_ratio(alone, apart), typical_ratio(apart, both))
+
+
+def overhead(ways, way, beside, ratio):
+    """Per cent, in a round."""
+    return 100 * (ratio(*ways.seconds_per_sample([way], [beside])) - 1)
 
 
 def figures(model, rounds):
-    yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank",
-                           measure.ratios(rounds["alone"], rounds["together"]), "x",
+    of_two, apart, both_of_apart = zip(*rounds["scaling"])
+    yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank", of_two, "x",
                            at_least=SCALING_AT_LEAST)
-    yield Figure.of_rounds(f"{model}: samples/s of {RANKS} lone runs at once over one",
-                           measure.ratios(rounds["alone"], rounds["apart"]), "x")
+    yield Figure.of_rounds(f"{model}: samples/s of {RANKS} lone runs at once over one", apart, "x")
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over {RANKS} lone runs at once",
-                           measure.ratios(rounds["apart"], rounds["together"]), "x")
-    for what, way, than, at_most in OVERHEADS:
-        more = [100 * (ratio - 1) for ratio in measure.ratios(rounds[way], rounds[than])]
-        yield Figure.of_rounds(f"{model}: {what}", more, "%",
-                               at_most=AT_MOST_OF.get((model, way), at_most))
+                           both_of_apart, "x")
+    for what, _, beside, _, at_most in OVERHEADS:
+        yield Figure.of_rounds(f"{model}: {what}", rounds[what], "%",
+                               at_most=AT_MOST_OF.get((model, beside), at_most))
 
 
 def run(options, report):
     rubato = Rubato(options.build)
-    report.details["seconds_per_sample"] = {}
+    report.details["rounds"] = {}
     for model in options.models:
         with tempfile.TemporaryDirectory() as directory:
-            rounds = rounds_of(options, rubato, model, pathlib.Path(directory))
-        report.details["seconds_per_sample"][model] = rounds
+            ways = Ways(rubato, model, options.seconds, pathlib.Path(directory))
+            rounds = measure.in_turn(options.rounds, {
+                "scaling": functools.partial(scaling, ways),
+                **{what: functools.partial(overhead, ways, way, beside, ratio)
+                   for what, way, beside, ratio, _ in OVERHEADS}})
+        report.details["rounds"][model] = rounds
         for figure in figures(model, rounds):
             report.add(figure)
 

@@ -1,13 +1,14 @@
 """PyTorch's side of the comparison: DistributedDataParallel over Gloo, at its best on a CPU.
 
 usage: pytorch_ddp.py [--model mnist] [--ranks 2] [--minibatch 32] [--substeps 1] [--seconds 4]
-                      [--updates N]
+                      [--updates N] [--log FILE]
 
 Trains on one random minibatch that stays in memory, so nothing but computation and communication is
 measured: no data are read, shuffled or copied. One thread a rank; images channels-last, which is
 PyTorch's fastest layout for convolutions on a CPU. An update is `substeps` minibatches a rank,
 synchronised at the last of them only (no_sync), then SGD with momentum. One rank trains the model
-itself, without DistributedDataParallel. Prints one line of JSON.
+itself, without DistributedDataParallel. Prints one line of JSON; with --log, the file gets one for
+each update as it ends, as `rubato train` writes them to metrics.jsonl.
 """
 
 import argparse
@@ -61,6 +62,7 @@ class Training:
         self.labels = torch.randint(0, CLASSES, (options.minibatch,))
         self.substeps = options.substeps
         self.ranks = options.ranks
+        self.batch_size = options.ranks * options.substeps * options.minibatch
 
     def update(self):
         self.optimizer.zero_grad()
@@ -70,11 +72,13 @@ class Training:
                 loss_of(self.model, self.inputs, self.labels).backward()
         self.optimizer.step()
 
-    def seconds_for(self, updates):
+    def seconds_for(self, updates, after_each=lambda seconds: None):
         self.barrier()
-        begin = time.perf_counter()
+        begin = end = time.perf_counter()
         for _ in range(updates):
             self.update()
+            former_end, end = end, time.perf_counter()
+            after_each(end - former_end)
         self.barrier()
         return time.perf_counter() - begin
 
@@ -100,8 +104,14 @@ def train(rank, options, port):
     training = Training(options)
     training.seconds_for(WARM_UP_UPDATES)
     updates = options.updates or training.updates_in(options.seconds)
-    seconds = training.seconds_for(updates)
-    samples = updates * options.ranks * options.substeps * options.minibatch
+    if rank == 0 and options.log:
+        with open(options.log, "w", encoding="ascii") as log:
+            seconds = training.seconds_for(updates, lambda one: print(json.dumps(
+                {"type": "update", "batch_size": training.batch_size, "seconds": one}),
+                file=log, flush=True))
+    else:
+        seconds = training.seconds_for(updates)
+    samples = updates * training.batch_size
     if rank == 0:
         print(json.dumps({"system": "PyTorch DDP", "version": torch.__version__, **vars(options),
                           "updates": updates, "seconds_per_update": seconds / updates,
@@ -123,6 +133,7 @@ def main():
     parser.add_argument("--substeps", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--updates", type=int, help="so many, in place of --seconds")
+    parser.add_argument("--log")
     options = parser.parse_args()
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     os.environ["OMP_NUM_THREADS"] = "1"

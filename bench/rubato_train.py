@@ -8,8 +8,10 @@ import dataclasses
 import json
 import os
 import pathlib
+import statistics
 
 import measure
+from alternation import Run
 from measure import Missing
 from model_costs import IMAGE_28, IMAGE_32
 
@@ -81,19 +83,28 @@ class Rubato:
             command = [*launcher, *command[4:]]
         return json.loads(measure.run(command, ENVIRONMENT))
 
-    def updates(self, case, updates, *more, batches=(), launcher=()):
-        """What each update took, in seconds, without the first few; `batches`: the options that say
-        how large each is, where the case does not.
+    def run(self, case, updates, directory, *more, batches=()):
+        """One that can take turns with others; `batches`: the options that say how large each is,
+        where the case does not.
         """
         options = [*case.options_without_batch, *batches] if batches else case.options
-        report = self.report(case.ranks, *options, "--updates", updates + WARM_UP_UPDATES, *more,
-                             launcher=launcher)
+        command = self.command(case.ranks, *options, "--updates", updates + WARM_UP_UPDATES,
+                               "--out", directory, *more)
+        return Run(command, ENVIRONMENT, directory / "metrics.jsonl", WARM_UP_UPDATES)
+
+    def updates(self, case, updates, *more, launcher=()):
+        """What each update took, in seconds, without the first few."""
+        report = self.report(case.ranks, *case.options, "--updates", updates + WARM_UP_UPDATES,
+                             *more, launcher=launcher)
         return [update["seconds"] for update in report["updates"][WARM_UP_UPDATES:]]
+
+    def update_seconds(self, case, launcher=()):
+        """What an update takes, by a few of them."""
+        return statistics.median(self.updates(case, LEAST_UPDATES, launcher=launcher))
 
     def updates_in(self, case, seconds, launcher=()):
         """How many updates fill so many seconds."""
-        probe = sorted(self.updates(case, LEAST_UPDATES, launcher=launcher))[LEAST_UPDATES // 2]
-        return max(LEAST_UPDATES, round(seconds / probe))
+        return max(LEAST_UPDATES, round(seconds / self.update_seconds(case, launcher)))
 
     def samples_per_second(self, case, updates, *more):
         return case.batch_size * updates / sum(self.updates(case, updates, *more))

@@ -80,8 +80,7 @@ def memory_figures(options, model):
         "--batch-size", case.batch_size, "--updates", UPDATES_FOR_MEMORY)
     yield Figure(f"{name} of a rank", peak_bytes(ours, ENVIRONMENT) / 1e6, "MB")
     vs_pytorch.require_packages()
-    theirs = [sys.executable, vs_pytorch.HERE / "pytorch_ddp.py", *vs_pytorch.words(case),
-              "--updates", UPDATES_FOR_MEMORY]
+    theirs = vs_pytorch.pytorch_command(case, "--updates", UPDATES_FOR_MEMORY)
     rounds = measure.in_turn(options.rounds, {
         "ours": lambda: peak_bytes(ours, ENVIRONMENT) / 1e6,
         "theirs": lambda: peak_bytes(theirs, vs_pytorch.environment()) / 1e6})

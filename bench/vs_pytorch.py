@@ -1,12 +1,13 @@
-"""Training speed beside PyTorch's DistributedDataParallel, both in turn on this machine.
+"""Training speed beside PyTorch's DistributedDataParallel, in turns of a few updates each.
 
 usage: vs_pytorch.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
 Ours is `rubato train` as a user runs it: images through the loader, the exact sum, the gradient's
 noise measured. Theirs (pytorch_ddp.py) computes on one minibatch in memory; with one rank it is
-PyTorch alone. Before a model is timed, both must find the same loss (same_loss.py). Exit status 77
-where a package is missing; the reference BLAS, which libblas3 installs, counts as one: PyTorch's
-matrix products are ten times slower with it than with OpenBLAS.
+PyTorch alone. In each round both begin anew and take turns (alternation.py). Before a model is
+timed, both must find the same loss (same_loss.py). Exit status 77 where a package is missing; the
+reference BLAS, which libblas3 installs, counts as one: PyTorch's matrix products are ten times
+slower with it than with OpenBLAS.
 """
 
 import dataclasses
@@ -15,11 +16,14 @@ import os
 import pathlib
 import statistics
 import sys
+import tempfile
 
+import alternation
 import measure
 import same_loss
+from alternation import Run, typical_ratio
 from measure import Figure, Missing
-from rubato_train import MODELS, Case, Rubato
+from rubato_train import LEAST_UPDATES, MODELS, Case, Rubato
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -31,10 +35,13 @@ BARS = {
 }
 
 
-def pytorch_samples_per_second(case, seconds):
-    line = measure.run([sys.executable, "-B", HERE / "pytorch_ddp.py", *words(case),
-                        "--seconds", seconds], environment())
-    return json.loads(line)["samples_per_second"]
+def pytorch(case, *more):
+    """What pytorch_ddp.py reports."""
+    return json.loads(measure.run(pytorch_command(case, *more), environment()))
+
+
+def pytorch_command(case, *more):
+    return [sys.executable, "-B", HERE / "pytorch_ddp.py", *words(case), *more]
 
 
 def words(case):
@@ -49,15 +56,25 @@ def environment():
 
 def compare(rubato, case, options):
     updates = rubato.updates_in(case, options.seconds)
-    rounds = measure.in_turn(options.rounds, {
-        "rubato": lambda: rubato.samples_per_second(case, updates),
-        "pytorch": lambda: pytorch_samples_per_second(case, options.seconds)})
+    their_update = pytorch(case, "--updates", LEAST_UPDATES)["seconds_per_update"]
+    their_updates = max(LEAST_UPDATES, round(options.seconds / their_update))
+    turn = alternation.turn_seconds(max(their_update, options.seconds / updates))
+
+    def both():
+        with tempfile.TemporaryDirectory() as directory:
+            log = pathlib.Path(directory, "pytorch.jsonl")
+            command = pytorch_command(case, "--updates", their_updates, "--log", log)
+            return alternation.seconds_per_sample(
+                [[rubato.run(case, updates, pathlib.Path(directory, "rubato"))],
+                 [Run(command, environment(), log, warm_up=1)]], turn)
+
+    rounds = measure.in_turn(options.rounds, {"both": both})["both"]
+    speeds = [[1 / statistics.median(turns) for turns in side] for side in zip(*rounds)]
     figure = Figure.of_rounds(
-        f"{case}: times PyTorch's speed", measure.ratios(rounds["rubato"], rounds["pytorch"]), "x",
-        at_least=BARS.get((case.ranks, case.substeps), {}).get(case.model),
-        note=f"{statistics.median(rounds['rubato']):.0f} and "
-             f"{statistics.median(rounds['pytorch']):.0f} samples/s")
-    return figure, {**dataclasses.asdict(case), **rounds}
+        f"{case}: times PyTorch's speed", [typical_ratio(theirs, ours) for ours, theirs in rounds],
+        "x", at_least=BARS.get((case.ranks, case.substeps), {}).get(case.model),
+        note="{:.0f} and {:.0f} samples/s".format(*map(statistics.median, speeds)))
+    return figure, {**dataclasses.asdict(case), **dict(zip(("rubato", "pytorch"), speeds))}
 
 
 def require_packages():
