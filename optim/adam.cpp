@@ -57,7 +57,8 @@ void invert(std::size_t size, const T* __restrict q, T* __restrict scales, T roo
 
 template <class T>
 Constants<T> make_constants(const OptimizerOptions& options, AdamDecay decay,
-                            const UpdateRate& rate, double step) {
+                            const UpdateRate& rate, double first_correction,
+                            double root_correction) {
   const bool is_decoupled = decay == AdamDecay::decoupled;
   const auto rounded = [](double value) { return static_cast<T>(value); };
   return {rounded(is_decoupled ? 1 - rate.learning_rate * options.weight_decay : 1),
@@ -68,8 +69,8 @@ Constants<T> make_constants(const OptimizerOptions& options, AdamDecay decay,
           rounded(1 - options.beta1),
           rounded(options.beta2),
           rounded(1 - options.beta2),
-          rounded(rate.learning_rate / (1 - std::pow(options.beta1, step))),
-          rounded(1 / std::sqrt(1 - std::pow(options.beta2, step))),
+          rounded(rate.learning_rate / first_correction),
+          rounded(root_correction),
           rounded(options.epsilon)};
 }
 
@@ -92,7 +93,14 @@ template <class T>
 void Adam<T>::begin_update(const UpdateRate& rate) {
   check_update_rate(rate);
   rate_ = rate;
-  step_ += 1;
+  set_step(step_ + 1);
+}
+
+template <class T>
+void Adam<T>::set_step(double step) {
+  step_ = step;
+  first_correction_ = 1 - std::pow(options_.beta1, step);
+  root_correction_ = 1 / std::sqrt(1 - std::pow(options_.beta2, step));
 }
 
 template <class T>
@@ -101,7 +109,7 @@ void Adam<T>::update_slice(std::span<T> parameters, std::span<const T> gradient,
   check_slices(parameters, gradient, state, 2);
   const auto loop = rate_.gradient_clip < 1 ? update<true, T> : update<false, T>;
   loop(parameters.size(), parameters.data(), gradient.data(), state[0].data(), state[1].data(),
-       make_constants<T>(options_, decay_, rate_, step_));
+       make_constants<T>(options_, decay_, rate_, first_correction_, root_correction_));
 }
 
 template <class T>
@@ -114,7 +122,7 @@ void Adam<T>::restore_scalars(const std::vector<NamedScalar>& scalars) {
   const double step = scalar_values("adam", {"step"}, scalars)[0];
   require_value(step >= 0 && step == std::floor(step), "state of adam: scalar 'step'", step,
                 "a count of updates");
-  step_ = step;
+  set_step(step);
 }
 
 template <class T>
@@ -134,8 +142,7 @@ std::size_t Adam<T>::state_index() const {
 
 template <class T>
 void Adam<T>::inverse_scales(std::span<const T> squares, std::span<T> scales) const {
-  const auto correction = static_cast<T>(1 / std::sqrt(1 - std::pow(options_.beta2, step_)));
-  invert(scales.size(), squares.data(), scales.data(), correction,
+  invert(scales.size(), squares.data(), scales.data(), static_cast<T>(root_correction_),
          static_cast<T>(options_.epsilon));
 }
 

@@ -55,10 +55,14 @@ class Adam final : public Optimizer<T>, public Preconditioner<T> {
   void inverse_scales(std::span<const T> squares, std::span<T> scales) const override;
 
  private:
+  void set_step(double step);  // t, and what follows from it
+
   OptimizerOptions options_;
   AdamDecay decay_;
   UpdateRate rate_;
   double step_ = 0;
+  double first_correction_ = 0;  // 1 - beta1^t
+  double root_correction_ = 0;   // 1 / sqrt(1 - beta2^t)
 };
 
 }  // namespace rubato::optim

@@ -4,7 +4,7 @@
 //
 //   per tensor       a sum of |g_i|^2 / b_i over the minibatches: two doubles a tensor over the
 //                    network (exact_pair.hpp), the norms that the gradient's pass makes anyway
-//   preconditioned   of small tensors all, of large ones an eighth in turn (measured_pieces.hpp):
+//   preconditioned   of small tensors all, of large ones a part in turn (measured_pieces.hpp):
 //                    1 / P of the update before, made by the slices' owners, read beside each
 //                    gradient
 //   kept gradient    read beside the mean of an update of one minibatch: 4 bytes an element

@@ -9,8 +9,8 @@ namespace {
 // A turn from the fraction of a multiple of the golden ratio: they come evenly in every rhythm.
 std::uint64_t shift_of(std::uint64_t number) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // the fraction, times 2^64
-  static_assert(pieces_in_turn == 8, "three bits");
-  return number * golden >> 61;
+  static_assert(pieces_in_turn == 16, "four bits");
+  return number * golden >> 60;
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // Which elements an update measures in the optimizer's metric: of small tensors all, of large ones
-// a piece of 64 in every 512, counted eightfold. In eight updates each piece has its turn once, so
-// that together they give what all elements would have given, for an eighth of the time.
+// a piece of 64 in every 1024, counted sixteenfold. In sixteen updates each piece has its turn once,
+// so that together they give what all elements would have given, for a sixteenth of the time.
 //
 // Large tensors are those of dense layers above all, which compute little for each element, so that
-// measuring them shows; and where there are many elements, an eighth says nearly as much.
+// measuring them shows; and where there are many elements, a sixteenth says nearly as much.
 //
-// Pieces are short, and come at another turn in each 512, because large values keep together: in
+// Pieces are short, and come at another turn in each 1024, because large values keep together: in
 // the row of a unit that seldom fires, in the column of an input that is seldom lit. The order of
-// the turns shifts every eight updates, or updates that are looked at in a rhythm (every second
+// the turns shifts every sixteen updates, or updates that are looked at in a rhythm (every second
 // one, where single minibatches are compared) would never see some pieces.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace rubato::optim {
 
 inline constexpr std::size_t most_elements_measured_whole = 1 << 16;  // of a tensor
 inline constexpr std::size_t piece_elements = 64;
-inline constexpr std::size_t pieces_in_turn = 8;
+inline constexpr std::size_t pieces_in_turn = 16;
 
 struct Piece {
   std::size_t begin;  // in the flat buffers

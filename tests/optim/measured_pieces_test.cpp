@@ -39,14 +39,14 @@ std::vector<double> counts(const std::vector<std::uint64_t>& updates) {
 
 TEST(MeasuredPieces, CountEachElementOnceOnAverage) {
   for (const std::uint64_t round : {0U, 5U}) {
-    std::vector<std::uint64_t> updates(8);
-    std::iota(updates.begin(), updates.end(), 8 * round);
-    EXPECT_EQ(counts(updates), std::vector<double>(elements, 8));
+    std::vector<std::uint64_t> updates(16);
+    std::iota(updates.begin(), updates.end(), 16 * round);
+    EXPECT_EQ(counts(updates), std::vector<double>(elements, 16));
   }
 }
 
 TEST(MeasuredPieces, AreAllOfSmallTensors) {
-  for (std::uint64_t update = 0; update < 8; ++update) {
+  for (std::uint64_t update = 0; update < 16; ++update) {
     const std::vector<double> found = counts({update});
     for (std::size_t i = 0; i < elements; ++i) {
       if (i >= large_begin && i < large_end) continue;
@@ -55,26 +55,26 @@ TEST(MeasuredPieces, AreAllOfSmallTensors) {
   }
 }
 
-TEST(MeasuredPieces, AreOneOfEightInEvery512ElementsOfALargeTensor) {
+TEST(MeasuredPieces, AreOneOfSixteenInEvery1024ElementsOfALargeTensor) {
   const TensorSegments segments = example_segments();
-  std::vector<double> turns(8);
+  std::vector<double> turns(16);
   for (std::size_t segment = 2; segment < 17; ++segment) {
     const MeasuredPieces pieces = measured_pieces(segments, segment, 11);
     const std::size_t begin = segments.begin_of(segment);
-    EXPECT_EQ(pieces.count, 8U);
-    EXPECT_EQ(pieces.weight, 8);
-    for (std::size_t i = 0; i < 8; ++i) {
-      EXPECT_EQ((pieces.all[i].begin - begin) / 512, i);
+    EXPECT_EQ(pieces.count, 4U);
+    EXPECT_EQ(pieces.weight, 16);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ((pieces.all[i].begin - begin) / 1024, i);
       EXPECT_EQ(pieces.all[i].size, piece_elements);
-      turns[(pieces.all[i].begin - begin) % 512 / 64] += 1;
+      turns[(pieces.all[i].begin - begin) % 1024 / 64] += 1;
     }
   }
-  for (const double turn : turns) EXPECT_NEAR(turn, 15, 2);  // of 120: they differ, and are even
+  for (const double turn : turns) EXPECT_NEAR(turn, 3.75, 1.5);  // of 60: they differ, and are even
 }
 
 // As they are where each second update is compared with the one before it.
 TEST(MeasuredPieces, HaveTheirTurnsAsOftenInEveryRhythm) {
-  for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 100U}) {
+  for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 32U, 100U}) {
     std::vector<std::uint64_t> updates;
     for (std::uint64_t i = 0; i < 800; ++i) updates.push_back(i * rhythm + 1);
     for (const double count : counts(updates)) ASSERT_NEAR(count, 800, 80) << "every " << rhythm;
