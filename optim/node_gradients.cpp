@@ -64,11 +64,15 @@ LaneSums take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t s
   const float* const b = at(1);
   const float* const c = at(2);
   const float* const d = at(3);
+  const float* const e = at(4);
+  const float* const f = at(5);
   const auto sum_at = [=](std::size_t i) {
     Lanes<T> sum = addends_at<T>(a + i, constant);
     if constexpr (count > 1) sum += addends_at<T>(b + i, constant);
     if constexpr (count > 2) sum += addends_at<T>(c + i, constant);
     if constexpr (count > 3) sum += addends_at<T>(d + i, constant);
+    if constexpr (count > 4) sum += addends_at<T>(e + i, constant);
+    if constexpr (count > 5) sum += addends_at<T>(f + i, constant);
     return sum;
   };
   for (std::size_t i = 0; i < size; i += lanes) {
@@ -76,6 +80,8 @@ LaneSums take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t s
     if constexpr (count > 1) __builtin_prefetch(b + i + prefetch_floats);
     if constexpr (count > 2) __builtin_prefetch(c + i + prefetch_floats);
     if constexpr (count > 3) __builtin_prefetch(d + i + prefetch_floats);
+    if constexpr (count > 4) __builtin_prefetch(e + i + prefetch_floats);
+    if constexpr (count > 5) __builtin_prefetch(f + i + prefetch_floats);
     std::array<Lanes<T>, lane_groups> sums;
     for_each_group([&](std::size_t group) { sums[group] = sum_at(i + group * lane_group); });
     for_each_group([&](std::size_t group) {
@@ -170,7 +176,7 @@ double NodeGradients::take_mean(std::span<const T* const> arrays, std::size_t be
   std::size_t count = 0;
   for_each_gradient(0, arrays, [&](const float* gradient) { gradients[count++] = gradient; });
   constexpr std::array kernels = {take_mean_of<1, T>, take_mean_of<2, T>, take_mean_of<3, T>,
-                                  take_mean_of<4, T>};
+                                  take_mean_of<4, T>, take_mean_of<5, T>, take_mean_of<6, T>};
   const std::size_t parameters = segments_.begin_of(segments_.parameters());
   LaneSums squares{};
   for (const Segment& segment : segments_.of_block(begin)) {

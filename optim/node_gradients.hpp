@@ -54,7 +54,7 @@ class NodeGradients {
   template <class T>
   double take_mean(std::span<const T* const> arrays, std::size_t begin, std::span<float> mean,
                    T per_sample, T per_minibatch) const;
-  static constexpr std::size_t most_in_registers = 4;  // of eight the lines would crowd each other
+  static constexpr std::size_t most_in_registers = 6;  // of eight the lines would crowd each other
 
  private:
   Parts& parts_of(std::size_t node_rank) const;
