@@ -21,9 +21,10 @@ import time
 from measure import Failure
 
 LEAST_SECONDS_OF_A_TURN = 0.05
-UPDATES_OF_A_TURN = 8
+UPDATES_OF_A_TURN = 5
 LEAST_UPDATES = 3  # of a turn that counts
-FIRST_TURNS = 1  # not counted: what a run does before it is halted for the first time
+LEAST_TURNS = 6  # of a run; the first, before it is halted for the first time, and the last do not
+FIRST_TURNS = 1  # count
 
 
 @dataclasses.dataclass
@@ -35,6 +36,11 @@ class Update:
 def turn_seconds(update_seconds):
     """How long a turn must be for updates that take so long."""
     return max(LEAST_SECONDS_OF_A_TURN, UPDATES_OF_A_TURN * update_seconds)
+
+
+def updates_in(seconds, turn, update_seconds):
+    """How many updates fill so many seconds, or as many as it takes to have some turns."""
+    return round(max(seconds, LEAST_TURNS * turn) / update_seconds)
 
 
 class Run:

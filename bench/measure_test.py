@@ -88,7 +88,9 @@ class Turns(unittest.TestCase):
 
     def test_are_long_enough_for_some_updates(self):
         self.assertEqual(alternation.turn_seconds(0.001), 0.05)
-        self.assertEqual(alternation.turn_seconds(0.1), 0.8)
+        self.assertEqual(alternation.turn_seconds(0.1), 0.5)
+        self.assertEqual(alternation.updates_in(3, turn=0.05, update_seconds=0.002), 1500)
+        self.assertEqual(alternation.updates_in(1, turn=0.5, update_seconds=0.1), 30)
 
     def test_ratios_are_of_neighbours_or_of_all(self):
         one, other = [1.0, 2.0, 30.0], [1.0, 1.0, 10.0]

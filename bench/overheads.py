@@ -11,6 +11,7 @@ What a second rank can bring at best is what a second run brings that has nothin
 first: cores share caches, memory and, on a virtual machine, neighbours.
 """
 
+import dataclasses
 import functools
 import itertools
 import pathlib
@@ -21,10 +22,11 @@ import alternation
 import measure
 from alternation import typical_ratio, whole_ratio
 from measure import Figure
-from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
+from rubato_train import MODELS, Case, Rubato
 
 RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
+MOST_UPDATES = 30_000  # that a run may have
 SCALING_AT_LEAST = 1.9
 OVERHEADS = (  # a name, a way to run the model, the way beside it, their ratio, the most % to add
     ("exact sum, beyond itself", "usual", "usual", typical_ratio, None),
@@ -38,48 +40,59 @@ OVERHEADS = (  # a name, a way to run the model, the way beside it, their ratio,
 AT_MOST_OF = {("mlp:512,512", "fast"): 8}  # it computes least for each parameter
 
 
-def write_trace(file, updates):
-    rows = itertools.islice(itertools.cycle(CHANGING_BATCH), updates + WARM_UP_UPDATES)
+def write_trace(file):
+    rows = itertools.islice(itertools.cycle(CHANGING_BATCH), MOST_UPDATES)
     file.write_text("step,batchsize\n" + "".join(f"{i},{b}\n" for i, b in enumerate(rows)),
                     encoding="ascii")
+
+
+@dataclasses.dataclass
+class Way:
+    """A case, options beside its own, and such that say how large batches are, if not the case."""
+
+    case: Case
+    options: tuple = ()
+    batches: tuple = ()
 
 
 class Ways:
     """All ways to run a model, for about so many seconds."""
 
     def __init__(self, rubato, model, seconds, directory):
-        self.rubato, self.directory, self.numbers = rubato, directory, itertools.count()
+        self.rubato, self.seconds, self.directory = rubato, seconds, directory
+        self.directories = (directory / str(number) for number in itertools.count())
         alone, together, larger = Case(model, 1, 1), Case(model, 1, RANKS), Case(model, 2, RANKS)
-        self.turn = alternation.turn_seconds(rubato.update_seconds(larger))
-        self.updates = rubato.updates_in(together, seconds)
+        self.update_seconds = {case: rubato.update_seconds(case)
+                               for case in (alone, together, larger)}
         batch, minibatch = together.batch_size, together.minibatch
         adaptive = f"max={batch},local={minibatch}:{minibatch},initial={batch}"  # always decides so
         trace = directory / "trace.csv"
-        write_trace(trace, self.updates)
-        usual = functools.partial(self.begin, together)
+        write_trace(trace)
         self.by_name = {
-            "alone": functools.partial(self.begin, alone),
-            "usual": usual,
-            "fast": functools.partial(usual, "--sum", "fast"),
-            "adaptive": functools.partial(usual, "--rule", "adascale",
-                                          batches=("--adaptive", adaptive)),
-            "adascale": functools.partial(usual, "--rule", "adascale"),
-            "adam": functools.partial(usual, "--optimizer", "adam"),
-            "adamscale": functools.partial(usual, "--optimizer", "adam", "--rule", "adamscale"),
-            "lars": functools.partial(usual, "--optimizer", "lars"),
-            "timeline": functools.partial(usual, "--timeline", directory / "timeline.json"),
-            "larger": functools.partial(self.begin, larger),
-            "changing": functools.partial(self.begin, larger, batches=(
-                "--trace", trace, "--trace-end", "repeat-last"))}
+            "alone": Way(alone),
+            "usual": Way(together),
+            "fast": Way(together, ("--sum", "fast")),
+            "adaptive": Way(together, ("--rule", "adascale"), ("--adaptive", adaptive)),
+            "adascale": Way(together, ("--rule", "adascale")),
+            "adam": Way(together, ("--optimizer", "adam")),
+            "adamscale": Way(together, ("--optimizer", "adam", "--rule", "adamscale")),
+            "lars": Way(together, ("--optimizer", "lars")),
+            "timeline": Way(together, ("--timeline", directory / "timeline.json")),
+            "larger": Way(larger),
+            "changing": Way(larger, (), ("--trace", trace))}
 
-    def begin(self, case, *more, **how):
-        directory = self.directory / str(next(self.numbers))
-        return self.rubato.run(case, self.updates, directory, *more, **how)
+    def run(self, way, turn):
+        updates = alternation.updates_in(self.seconds, turn, self.update_seconds[way.case])
+        return self.rubato.run(way.case, updates, next(self.directories), *way.options,
+                               batches=way.batches)
 
     def seconds_per_sample(self, *sides):
-        """In each turn, for each side: one way, or several at once."""
+        """In each turn, for each side: the names of one way, or of several at once."""
+        sides = [[self.by_name[name] for name in side] for side in sides]
+        turn = alternation.turn_seconds(max(self.update_seconds[way.case]
+                                            for side in sides for way in side))
         return alternation.seconds_per_sample(
-            [[self.by_name[way]() for way in side] for side in sides], self.turn)
+            [[self.run(way, turn) for way in side] for side in sides], turn)
 
 
 def scaling(ways):

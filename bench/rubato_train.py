@@ -27,7 +27,7 @@ ENVIRONMENT = {  # as root, as in containers, mpirun wants to be told twice
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Case:
     """A model, how many minibatches each rank runs in an update, and on how many ranks."""
 

@@ -55,10 +55,11 @@ def environment():
 
 
 def compare(rubato, case, options):
-    updates = rubato.updates_in(case, options.seconds)
+    our_update = rubato.update_seconds(case)
     their_update = pytorch(case, "--updates", LEAST_UPDATES)["seconds_per_update"]
-    their_updates = max(LEAST_UPDATES, round(options.seconds / their_update))
-    turn = alternation.turn_seconds(max(their_update, options.seconds / updates))
+    turn = alternation.turn_seconds(max(our_update, their_update))
+    updates, their_updates = (alternation.updates_in(options.seconds, turn, one)
+                              for one in (our_update, their_update))
 
     def both():
         with tempfile.TemporaryDirectory() as directory:

@@ -1,6 +1,6 @@
 // Which elements an update measures in the optimizer's metric: of small tensors all, of large ones
-// a piece of 64 in every 1024, counted sixteenfold. In sixteen updates each piece has its turn once,
-// so that together they give what all elements would have given, for a sixteenth of the time.
+// a piece of 64 in every 1024, counted sixteenfold. In sixteen updates each piece has its turn
+// once, so that together they give what all elements would have given, for a sixteenth of the time.
 //
 // Large tensors are those of dense layers above all, which compute little for each element, so that
 // measuring them shows; and where there are many elements, a sixteenth says nearly as much.
