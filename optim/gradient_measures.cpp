@@ -10,6 +10,11 @@ namespace rubato::optim {
 
 namespace {
 
+// Another core may have written them: they are on their way while the next segment is added up.
+void prefetch(std::span<const float> scales) {
+  for (std::size_t i = 0; i < scales.size(); i += line_elements) __builtin_prefetch(&scales[i]);
+}
+
 std::vector<std::size_t> parameter_sizes(std::span<const TensorRange> tensors) {
   std::vector<std::size_t> sizes;
   for (const TensorRange& tensor : tensors) {
@@ -78,6 +83,9 @@ void GradientMeasures::take(std::size_t segment, std::span<const float> gradient
   MeasuredPieces::Elements memory;
   const MeasuredPieces pieces = pieces_of(segment);
   const std::span<const float> g = pieces.gather(gradient, segments_.begin_of(segment), memory);
+  if (const std::size_t next = segment + 1; next < segments_.parameters()) {
+    prefetch(scales(next, std::min(g.size(), segments_.all()[next].size)));
+  }
   weighed_squares_[segment] = pieces.weight * square(g, scales(segment, g.size()));
 }
 
