@@ -23,8 +23,7 @@ from measure import Failure
 LEAST_SECONDS_OF_A_TURN = 0.05
 UPDATES_OF_A_TURN = 5
 LEAST_UPDATES = 3  # of a turn that counts
-LEAST_TURNS = 6  # of a run; the first, before it is halted for the first time, and the last do not
-FIRST_TURNS = 1  # count
+LEAST_TURNS = 6  # of a run
 
 
 @dataclasses.dataclass
@@ -121,7 +120,9 @@ def descendants(pid):
 
 
 def turns_of(updates, turn):
-    """Seconds of a sample in each turn of so many seconds; None for a turn with too few updates."""
+    """Seconds of a sample in each turn of so many seconds, but the first, which began before all
+    runs had, and the last; None for a turn with too few updates.
+    """
     turns = [[]]
     for update in updates:
         if update.seconds > turn / 2:  # halted in it
@@ -129,7 +130,7 @@ def turns_of(updates, turn):
         else:
             turns[-1].append(update)
     return [sum(one.seconds for one in some) / sum(one.samples for one in some)
-            if len(some) >= LEAST_UPDATES else None for some in turns[FIRST_TURNS:-1]]
+            if len(some) >= LEAST_UPDATES else None for some in turns[1:-1]]
 
 
 def take_turns(sides, turn):

@@ -41,6 +41,15 @@ class Figures(unittest.TestCase):
         self.assertIn(">= 2.00 x", Figure("a", 1.5, "x", at_least=2).row())
         self.assertIn("MISSED", Figure("a", 1.5, "x", at_least=2).row())
 
+    def test_say_whether_all_rounds_are_on_one_side_of_the_bar(self):
+        values = [1.8, 1.9, 2.1]
+        for bars, verdict in (({"at_least": 2}, "MISSED ~"), ({"at_least": 1.8}, "met ~"),
+                              ({"at_least": 1.7}, "met"), ({"at_most": 1.7}, "MISSED"),
+                              ({"at_most": 1.85}, "MISSED ~"), ({}, "2.10 x")):
+            row = Figure.of_rounds("a", values, "x", **bars).row()
+            self.assertTrue(row.endswith(verdict), row)
+        self.assertNotIn("~", Figure.of_rounds("a", [2.0], "x", at_least=2).row())
+
     def test_sides_take_turns(self):
         calls = []
         rounds = measure.in_turn(2, {"a": lambda: calls.append("a") or len(calls),
