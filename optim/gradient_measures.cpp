@@ -72,21 +72,20 @@ void GradientMeasures::take_scales() {
     const std::size_t begin = segments_.begin_of(i);
     if (begin < slice.begin || begin >= slice.end()) continue;
     MeasuredPieces::Elements memory;
-    const std::span<const float> state =
-        pieces_of(i).gather(options_.preconditioner_state, 0, memory);
+    const std::span<const float> state = pieces_of(i).gather(
+        options_.preconditioner_state.subspan(begin, segments_.all()[i].size), memory);
     options_.preconditioner->inverse_scales(state, scales(i, state.size()));
   }
 }
 
 void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {
   if (segment >= segments_.parameters() || !weighs()) return;
-  MeasuredPieces::Elements memory;
   const MeasuredPieces pieces = pieces_of(segment);
-  const std::span<const float> g = pieces.gather(gradient, segments_.begin_of(segment), memory);
+  const std::size_t size = pieces.size();
   if (const std::size_t next = segment + 1; next < segments_.parameters()) {
-    prefetch(scales(next, std::min(g.size(), segments_.all()[next].size)));
+    prefetch(scales(next, std::min(size, segments_.all()[next].size)));
   }
-  weighed_squares_[segment] = pieces.weight * square(g, scales(segment, g.size()));
+  weighed_squares_[segment] = pieces.weight * square(pieces, gradient, scales(segment, size));
 }
 
 double GradientMeasures::finish_minibatch(std::span<const double> squares, double samples) {
@@ -134,16 +133,12 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
 
 void GradientMeasures::weigh(std::size_t segment, std::span<const float> mean,
                              std::span<const float> kept, MeanSquares& result) const {
-  MeasuredPieces::Elements memory, kept_memory;
   const MeasuredPieces pieces = pieces_of(segment);
-  const std::size_t begin = segments_.begin_of(segment);
-  const std::span<const float> g = pieces.gather(mean, begin, memory);
-  const std::span<const float> scale = scales(segment, g.size());
-  result.weighed_square = pieces.weight * square(g, scale);
+  const std::span<const float> scale = scales(segment, pieces.size());
+  result.weighed_square = pieces.weight * square(pieces, mean, scale);
   if (kept.empty()) return;
-  const std::span<const float> p = pieces.gather(kept, begin, kept_memory);
-  result.weighed_product = pieces.weight * product(p, g, scale);
-  result.weighed_kept = pieces.weight * square(p, scale);
+  result.weighed_product = pieces.weight * product(pieces, kept, mean, scale);
+  result.weighed_kept = pieces.weight * square(pieces, kept, scale);
 }
 
 void GradientMeasures::add_up(std::span<double> table) const {

@@ -9,19 +9,28 @@ namespace rubato::optim {
 
 namespace {
 
-Floats load(std::span<const float> values, std::size_t from) {
-  return load_lanes<Floats>(values.data() + from);
-}
+Floats load(const float* values, std::size_t i) { return load_lanes<Floats>(values + i); }
 
-// Of the products of factors(i), a pair of groups.
+// Adds the products of factors(i), a pair of groups.
 template <class Factors>
-double sum(std::size_t size, const Factors& factors) {
-  LaneSums sums{};
+void add(std::size_t size, const Factors& factors, LaneSums& sums) {
   for (std::size_t i = 0; i < size; i += lanes) {
     for_each_group([&](std::size_t group) {
       const auto [x, y] = factors(i + group * lane_group);
       add_product(widened(x), widened(y), sums[group]);
     });
+  }
+}
+
+// The same over pieces; factors(i, j): of a segment's element i, whose scale is the j-th.
+template <class Factors>
+double sum(const MeasuredPieces& pieces, const Factors& factors) {
+  LaneSums sums{};
+  std::size_t before = 0;
+  for (std::size_t k = 0; k < pieces.count; before += pieces.all[k++].size) {
+    const std::size_t begin = pieces.all[k].begin;
+    add(
+        pieces.all[k].size, [=](std::size_t i) { return factors(begin + i, before + i); }, sums);
   }
   return sum_in_order(sums);
 }
@@ -29,19 +38,25 @@ double sum(std::size_t size, const Factors& factors) {
 }  // namespace
 
 double product(std::span<const float> a, std::span<const float> b) {
-  return sum(a.size(), [=](std::size_t i) { return std::pair(load(a, i), load(b, i)); });
+  LaneSums sums{};
+  add(
+      a.size(), [=](std::size_t i) { return std::pair(load(a.data(), i), load(b.data(), i)); },
+      sums);
+  return sum_in_order(sums);
 }
 
-double product(std::span<const float> a, std::span<const float> b, std::span<const float> scales) {
-  return sum(a.size(), [=](std::size_t i) {
-    const Floats scale = load(scales, i);
-    return std::pair(load(a, i) * scale, load(b, i) * scale);
+double product(const MeasuredPieces& pieces, std::span<const float> a, std::span<const float> b,
+               std::span<const float> scales) {
+  return sum(pieces, [=](std::size_t i, std::size_t j) {
+    const Floats scale = load(scales.data(), j);
+    return std::pair(load(a.data(), i) * scale, load(b.data(), i) * scale);
   });
 }
 
-double square(std::span<const float> a, std::span<const float> scales) {
-  return sum(a.size(), [=](std::size_t i) {
-    const Floats scaled = load(a, i) * load(scales, i);
+double square(const MeasuredPieces& pieces, std::span<const float> a,
+              std::span<const float> scales) {
+  return sum(pieces, [=](std::size_t i, std::size_t j) {
+    const Floats scaled = load(a.data(), i) * load(scales.data(), j);
     return std::pair(scaled, scaled);
   });
 }

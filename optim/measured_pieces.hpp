@@ -1,16 +1,17 @@
 // Which elements an update measures in the optimizer's metric: of small tensors all, of large ones
-// a piece of 64 in every 1024, counted sixteenfold. In sixteen updates each piece has its turn
-// once, so that together they give what all elements would have given, for a sixteenth of the time.
+// a line of 16 in every 512, counted 32-fold. In 32 updates each line has its turn once, so that
+// together they give what all elements would have given, for a 32nd of the time.
 //
 // Large tensors are those of dense layers above all, which compute little for each element, so that
-// measuring them shows; and where there are many elements, a sixteenth says nearly as much.
+// measuring them shows; and where there are many elements, a 32nd says nearly as much.
 //
-// Pieces are short, and come at another turn in each 1024, because large values keep together: in
-// the row of a unit that seldom fires, in the column of an input that is seldom lit. The order of
-// the turns shifts every sixteen updates, or updates that are looked at in a rhythm (every second
-// one, where single minibatches are compared) would never see some pieces.
+// Pieces are as short as memory can be read, and come at another turn in each 512, because large
+// values keep together: in the row of a unit that seldom fires, in the column of an input that is
+// seldom lit. The order of the turns shifts every 32 updates, or updates that are looked at in a
+// rhythm (every second one, where single minibatches are compared) would never see some pieces.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +23,11 @@
 namespace rubato::optim {
 
 inline constexpr std::size_t most_elements_measured_whole = 1 << 16;  // of a tensor
-inline constexpr std::size_t piece_elements = 64;
-inline constexpr std::size_t pieces_in_turn = 16;
+inline constexpr std::size_t piece_elements = 16;
+inline constexpr std::size_t pieces_in_turn = 32;
 
 struct Piece {
-  std::size_t begin;  // in the flat buffers
+  std::size_t begin;  // in the segment
   std::size_t size;   // whole lines
 };
 
@@ -39,14 +40,39 @@ struct MeasuredPieces {
   std::size_t count = 0;
   std::array<Piece, most> all = {};
 
-  // Those elements one behind the other, in `memory` where they are not so already; `values` are
-  // those of the flat buffer from `begin` on.
-  std::span<const float> gather(std::span<const float> values, std::size_t begin,
-                                Elements& memory) const;
+  // How many elements.
+  std::size_t size() const {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += all[i].size;
+    return sum;
+  }
+  // Those of the segment's values, one behind the other, in `memory` where they are not so already.
+  std::span<const float> gather(std::span<const float> values, Elements& memory) const;
 };
 
-// Of segment `index`, when so many updates have been made.
-MeasuredPieces measured_pieces(const TensorSegments& segments, std::size_t index,
-                               std::uint64_t updates);
+// A turn from the fraction of a multiple of the golden ratio: they come evenly in every rhythm.
+inline std::uint64_t shift_of_turn(std::uint64_t number) {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // the fraction, times 2^64
+  static_assert(pieces_in_turn == 32, "five bits");
+  return number * golden >> 59;
+}
+
+// Of segment `index`, when so many updates have been made. (Inline, because a segment's pieces take
+// hardly longer than a call.)
+inline MeasuredPieces measured_pieces(const TensorSegments& segments, std::size_t index,
+                                      std::uint64_t updates) {
+  constexpr std::size_t in_turn = pieces_in_turn * piece_elements;
+  const Segment& segment = segments.all()[index];
+  if (segment.tensor_size <= most_elements_measured_whole) return {1, 1, {{{0, segment.size}}}};
+  MeasuredPieces pieces{.weight = pieces_in_turn};
+  const std::uint64_t turn = updates + shift_of_turn(updates / pieces_in_turn);
+  for (std::size_t first = 0; first < segment.size; first += in_turn) {
+    const std::uint64_t shift = shift_of_turn(index * MeasuredPieces::most + first / in_turn);
+    const std::size_t begin = first + (turn + shift) % pieces_in_turn * piece_elements;
+    if (begin >= segment.size) continue;
+    pieces.all[pieces.count++] = {begin, std::min(piece_elements, segment.size - begin)};
+  }
+  return pieces;
+}
 
 }  // namespace rubato::optim

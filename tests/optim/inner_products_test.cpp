@@ -17,6 +17,8 @@ std::vector<float> wave(std::size_t size, double phase) {
   return values;
 }
 
+MeasuredPieces whole(std::size_t size) { return {1, 1, {{{0, size}}}}; }
+
 TEST(InnerProducts, AreThoseOfAPlainLoop) {
   for (const std::size_t size : {0UL, 16UL, 80UL, 4096UL}) {
     const std::vector<float> a = wave(size, 0), b = wave(size, 1), w = wave(size, 2);
@@ -27,9 +29,9 @@ TEST(InnerProducts, AreThoseOfAPlainLoop) {
       squares += double{a[i] * w[i]} * double{a[i] * w[i]};
     }
     EXPECT_NEAR(product(a, b), plain, 1e-12 * static_cast<double>(size));
-    EXPECT_NEAR(product(a, b, w), scaled, 1e-12 * static_cast<double>(size));
-    EXPECT_NEAR(square(a, w), squares, 1e-12 * static_cast<double>(size));
-    EXPECT_EQ(square(a, w), product(a, a, w));
+    EXPECT_NEAR(product(whole(size), a, b, w), scaled, 1e-12 * static_cast<double>(size));
+    EXPECT_NEAR(square(whole(size), a, w), squares, 1e-12 * static_cast<double>(size));
+    EXPECT_EQ(square(whole(size), a, w), product(whole(size), a, a, w));
   }
 }
 
@@ -39,7 +41,7 @@ TEST(InnerProducts, TellEveryElement) {
     a[i] = 3;
     b[i] = static_cast<float>(i + 1);
     EXPECT_EQ(product(a, b), 3.0 * static_cast<double>(i + 1));
-    EXPECT_EQ(product(a, b, w), 0.75 * static_cast<double>(i + 1));
+    EXPECT_EQ(product(whole(32), a, b, w), 0.75 * static_cast<double>(i + 1));
   }
 }
 
@@ -47,7 +49,23 @@ TEST(InnerProducts, TellEveryElement) {
 TEST(InnerProducts, DoNotOverflowWhereFloatsDo) {
   const std::vector<float> large(16, 3e38F), one(16, 1.0F);
   EXPECT_TRUE(std::isfinite(product(large, large)));
-  EXPECT_TRUE(std::isfinite(square(large, one)));
+  EXPECT_TRUE(std::isfinite(square(whole(16), large, one)));
+}
+
+// Each with its own scales, and as if they lay one behind the other.
+TEST(InnerProducts, AreThoseOfPieces) {
+  const std::vector<float> a = wave(512, 0), b = wave(512, 1), w = wave(64, 2);
+  const MeasuredPieces pieces{32, 3, {{{32, 16}, {208, 16}, {480, 32}}}};
+  std::vector<float> a_gathered, b_gathered;
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    for (std::size_t k = 0; k < pieces.all[i].size; ++k) {
+      a_gathered.push_back(a[pieces.all[i].begin + k]);
+      b_gathered.push_back(b[pieces.all[i].begin + k]);
+    }
+  }
+  EXPECT_EQ(product(pieces, a, b, w), product(whole(64), a_gathered, b_gathered, w));
+  EXPECT_EQ(square(pieces, a, w), square(whole(64), a_gathered, w));
+  EXPECT_EQ(square({32, 0, {}}, a, w), 0);
 }
 
 }  // namespace

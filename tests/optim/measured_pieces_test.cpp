@@ -26,11 +26,12 @@ std::vector<double> counts(const std::vector<std::uint64_t>& updates) {
   for (const std::uint64_t update : updates) {
     for (std::size_t segment = 0; segment < segments.parameters(); ++segment) {
       const MeasuredPieces pieces = measured_pieces(segments, segment, update);
+      const std::size_t begin = segments.begin_of(segment);
       for (std::size_t i = 0; i < pieces.count; ++i) {
         const Piece& piece = pieces.all[i];
         EXPECT_EQ(piece.begin % line_elements, 0U);
         EXPECT_EQ(piece.size % line_elements, 0U);
-        for (std::size_t k = 0; k < piece.size; ++k) all[piece.begin + k] += pieces.weight;
+        for (std::size_t k = 0; k < piece.size; ++k) all[begin + piece.begin + k] += pieces.weight;
       }
     }
   }
@@ -39,14 +40,14 @@ std::vector<double> counts(const std::vector<std::uint64_t>& updates) {
 
 TEST(MeasuredPieces, CountEachElementOnceOnAverage) {
   for (const std::uint64_t round : {0U, 5U}) {
-    std::vector<std::uint64_t> updates(16);
-    std::iota(updates.begin(), updates.end(), 16 * round);
-    EXPECT_EQ(counts(updates), std::vector<double>(elements, 16));
+    std::vector<std::uint64_t> updates(32);
+    std::iota(updates.begin(), updates.end(), 32 * round);
+    EXPECT_EQ(counts(updates), std::vector<double>(elements, 32));
   }
 }
 
 TEST(MeasuredPieces, AreAllOfSmallTensors) {
-  for (std::uint64_t update = 0; update < 16; ++update) {
+  for (std::uint64_t update = 0; update < 32; ++update) {
     const std::vector<double> found = counts({update});
     for (std::size_t i = 0; i < elements; ++i) {
       if (i >= large_begin && i < large_end) continue;
@@ -55,48 +56,49 @@ TEST(MeasuredPieces, AreAllOfSmallTensors) {
   }
 }
 
-TEST(MeasuredPieces, AreOneOfSixteenInEvery1024ElementsOfALargeTensor) {
+TEST(MeasuredPieces, AreALineInEvery512ElementsOfALargeTensor) {
   const TensorSegments segments = example_segments();
-  std::vector<double> turns(16);
+  std::vector<double> turns(32);
   for (std::size_t segment = 2; segment < 17; ++segment) {
     const MeasuredPieces pieces = measured_pieces(segments, segment, 11);
-    const std::size_t begin = segments.begin_of(segment);
-    EXPECT_EQ(pieces.count, 4U);
-    EXPECT_EQ(pieces.weight, 16);
-    for (std::size_t i = 0; i < 4; ++i) {
-      EXPECT_EQ((pieces.all[i].begin - begin) / 1024, i);
-      EXPECT_EQ(pieces.all[i].size, piece_elements);
-      turns[(pieces.all[i].begin - begin) % 1024 / 64] += 1;
+    EXPECT_EQ(pieces.count, 8U);
+    EXPECT_EQ(pieces.size(), 8 * 16U);
+    EXPECT_EQ(pieces.weight, 32);
+    for (std::size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(pieces.all[i].begin / 512, i);
+      EXPECT_EQ(pieces.all[i].size, line_elements);
+      turns[pieces.all[i].begin % 512 / 16] += 1;
     }
   }
-  for (const double turn : turns) EXPECT_NEAR(turn, 3.75, 1.5);  // of 60: they differ, and are even
+  for (const double turn : turns)
+    EXPECT_NEAR(turn, 3.75, 1.5);  // of 120: they differ, and are even
 }
 
 // As they are where each second update is compared with the one before it.
 TEST(MeasuredPieces, HaveTheirTurnsAsOftenInEveryRhythm) {
   for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 32U, 100U}) {
     std::vector<std::uint64_t> updates;
-    for (std::uint64_t i = 0; i < 800; ++i) updates.push_back(i * rhythm + 1);
-    for (const double count : counts(updates)) ASSERT_NEAR(count, 800, 80) << "every " << rhythm;
+    for (std::uint64_t i = 0; i < 3200; ++i) updates.push_back(i * rhythm + 1);
+    for (const double count : counts(updates)) ASSERT_NEAR(count, 3200, 320) << "every " << rhythm;
   }
 }
 
 TEST(MeasuredPieces, AreGatheredFromWhereTheyAre) {
   const TensorSegments segments = example_segments();
   for (const std::size_t segment : {0U, 4U, 17U}) {
-    const std::size_t begin = segments.begin_of(segment);
     const MeasuredPieces pieces = measured_pieces(segments, segment, 3);
     std::vector<float> values(segments.all()[segment].size);
-    std::iota(values.begin(), values.end(), static_cast<float>(begin));
+    std::iota(values.begin(), values.end(), 7.0F);
     std::vector<float> expected;
     for (std::size_t i = 0; i < pieces.count; ++i) {
       for (std::size_t k = 0; k < pieces.all[i].size; ++k) {
-        expected.push_back(static_cast<float>(pieces.all[i].begin + k));
+        expected.push_back(static_cast<float>(7 + pieces.all[i].begin + k));
       }
     }
     MeasuredPieces::Elements memory;
-    const std::span<const float> found = pieces.gather(values, begin, memory);
+    const std::span<const float> found = pieces.gather(values, memory);
     EXPECT_EQ(std::vector<float>(found.begin(), found.end()), expected);
+    EXPECT_EQ(found.size(), pieces.size());
   }
 }
 
