@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import platform
+import signal
 import statistics
 import subprocess
 import sys
@@ -224,7 +225,13 @@ def settle(options):
     return options
 
 
+def end_in_order_when_terminated():
+    """So that what is under way ends too, even if it is halted."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+
+
 def main(title, made_parser, measure):
+    end_in_order_when_terminated()
     options = settle(made_parser.parse_args())
     try:
         report = Report(title, options)

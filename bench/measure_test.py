@@ -4,6 +4,7 @@ import math
 import os
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -124,6 +125,15 @@ class Turns(unittest.TestCase):
     def test_trainings_that_are_too_short_are_told(self):
         with self.assertRaisesRegex(Failure, "too short"):
             alternation.seconds_per_sample([[self.training(3, 0.001)]], turn=0.05)
+
+    def test_are_over_when_the_measurement_is_terminated(self):
+        former = signal.getsignal(signal.SIGTERM)
+        self.addCleanup(signal.signal, signal.SIGTERM, former)
+        measure.end_in_order_when_terminated()
+        with self.assertRaises(SystemExit), self.training(100_000, 0.001) as halted:
+            os.kill(os.getpid(), signal.SIGTERM)
+        for pid in halted.pids:
+            self.assertTrue(self.ends(pid), pid)
 
     def test_nothing_goes_on_after_an_error(self):
         long_one = self.training(100_000, 0.001)

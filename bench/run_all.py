@@ -93,6 +93,7 @@ def print_table(reports):
 
 
 def main():
+    measure.end_in_order_when_terminated()
     options = measure.settle(measure.parser(__doc__, rounds=None, seconds=None).parse_args())
     reports, all_went_well = [], True
     Report("run_all", options).print_context()
