@@ -102,6 +102,12 @@ TEST(Adam, KnowsTheInverseOfItsDivisor) {
   EXPECT_NEAR(scales[0], 1 / 2.0, 1e-14);
   EXPECT_NEAR(scales[1], 1 / 3.5, 1e-14);
   EXPECT_EQ(scales[2], 0);  // it has had no gradient
+
+  Adam<double> restored(options, AdamDecay::in_gradient);
+  restored.restore_scalars(adam.scalars());
+  std::vector<double> same(3);
+  restored.inverse_scales(square, same);
+  EXPECT_EQ(same, scales);
 }
 
 TEST(Adam, InverseScalesStayFinite) {
