@@ -59,7 +59,7 @@ class Ways:
     """All ways to run a model, for about so many seconds."""
 
     def __init__(self, rubato, model, seconds, directory):
-        self.rubato, self.seconds, self.directory = rubato, seconds, directory
+        self.rubato, self.seconds = rubato, seconds
         self.directories = (directory / str(number) for number in itertools.count())
         alone, together, larger = Case(model, 1, 1), Case(model, 1, RANKS), Case(model, 2, RANKS)
         self.update_seconds = {case: rubato.update_seconds(case)

@@ -70,8 +70,8 @@ TEST(MeasuredPieces, AreALineInEvery512ElementsOfALargeTensor) {
       turns[pieces.all[i].begin % 512 / 16] += 1;
     }
   }
-  for (const double turn : turns)
-    EXPECT_NEAR(turn, 3.75, 1.5);  // of 120: they differ, and are even
+  // of 120: they differ, and are even
+  for (const double turn : turns) EXPECT_NEAR(turn, 3.75, 1.5);
 }
 
 // As they are where each second update is compared with the one before it.
