@@ -3,10 +3,13 @@
 // A layer asks for what the minibatch in hand needs; memory is allocated when that is more than
 // ever before, so the steady state allocates nothing. The content does not survive growth and is
 // not cleared: whoever reads an element has written it for the same minibatch.
+//
+// Large memory begins on a huge page, and the system is asked for huge ones: the processor
+// remembers where only so many pages lie, and a network's activations do not fit into as many small
+// ones.
 #pragma once
 
 #include <cstddef>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -20,6 +23,12 @@ inline std::size_t whole_lines(std::size_t floats) {
   constexpr std::size_t line = cache_line_bytes / sizeof(float);
   return (floats + line - 1) / line * line;
 }
+
+inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;  // of x86-64
+
+// Released by release_aligned with the same size. Throws std::bad_alloc.
+void* allocate_aligned(std::size_t bytes);
+void release_aligned(void* begin, std::size_t bytes) noexcept;
 
 template <typename T>
 class AlignedBuffer {
@@ -46,12 +55,11 @@ class AlignedBuffer {
  private:
   void grow(std::size_t elements) {
     release();
-    data_ =
-        static_cast<T*>(::operator new (elements * sizeof(T), std::align_val_t{cache_line_bytes}));
+    data_ = static_cast<T*>(allocate_aligned(elements * sizeof(T)));
     capacity_ = elements;
   }
   void release() noexcept {
-    ::operator delete (data_, std::align_val_t{cache_line_bytes});
+    release_aligned(data_, capacity_ * sizeof(T));
     data_ = nullptr;
     capacity_ = 0;
   }

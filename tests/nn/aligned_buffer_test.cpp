@@ -1,0 +1,78 @@
+#include "nn/aligned_buffer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace rubato::nn {
+namespace {
+
+std::uintptr_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);  // NOLINT(*-reinterpret-cast)
+}
+
+// Whether the system has been asked for huge pages where `address` lies (proc(5), VmFlags).
+bool is_to_be_huge(std::uintptr_t address) {
+  std::ifstream areas("/proc/self/smaps");
+  bool is_its_area = false;
+  for (std::string line; std::getline(areas, line);) {
+    std::istringstream words(line);
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char dash = 0;
+    if (words >> std::hex >> begin >> dash >> end && dash == '-') {
+      is_its_area = begin <= address && address < end;
+    } else if (is_its_area && line.starts_with("VmFlags:")) {
+      return (line + ' ').find(" hg ") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+TEST(AlignedBuffer, BeginsOnACacheLineAndKeepsItsPlaceWhileItSuffices) {
+  AlignedBuffer<float> buffer;
+  EXPECT_TRUE(buffer.all().empty());
+  const float* const begin = buffer.first(1000).data();
+  EXPECT_EQ(address_of(begin) % cache_line_bytes, 0U);
+  EXPECT_EQ(buffer.first(1).data(), begin);
+  EXPECT_EQ(buffer.all().size(), 1000U);
+}
+
+TEST(AlignedBuffer, LargeMemoryBeginsOnAHugePage) {
+  constexpr std::size_t floats_of_a_page = huge_page_bytes / sizeof(float);
+  for (const std::size_t floats : {floats_of_a_page, 3 * floats_of_a_page + 5}) {
+    AlignedBuffer<float> buffer;
+    EXPECT_EQ(address_of(buffer.first(floats).data()) % huge_page_bytes, 0U) << floats;
+    std::ranges::fill(buffer.all(), 1.0F);
+    EXPECT_EQ(std::ranges::count(buffer.all(), 1.0F), static_cast<std::ptrdiff_t>(floats));
+  }
+}
+
+TEST(AlignedBuffer, HugePagesAreAskedForWhereTheyAreWhole) {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) {
+    GTEST_SKIP() << "this system has no transparent huge pages";
+  }
+  constexpr std::size_t bytes = 2 * huge_page_bytes + huge_page_bytes / 2;
+  AlignedBuffer<std::byte> buffer;
+  const std::uintptr_t begin = address_of(buffer.first(bytes).data());
+  EXPECT_TRUE(is_to_be_huge(begin));
+  EXPECT_TRUE(is_to_be_huge(begin + 2 * huge_page_bytes - 1));
+}
+
+TEST(AlignedBuffer, IsEmptyAfterItHasBeenMoved) {
+  AlignedBuffer<float> former;
+  const float* const begin = former.first(huge_page_bytes).data();
+  AlignedBuffer<float> buffer = std::move(former);
+  EXPECT_EQ(buffer.first(1).data(), begin);
+  EXPECT_TRUE(former.all().empty());  // NOLINT(bugprone-use-after-move): it says so
+}
+
+}  // namespace
+}  // namespace rubato::nn
