@@ -1,9 +1,9 @@
-"""Trainings that take turns of a few updates: while one goes on, the others are halted (SIGSTOP).
+"""Trainings that take turns of 30 ms: while one goes on, the others are halted (SIGSTOP).
 
 On a shared or virtual machine an update's time wanders by tens of per cent within a second, far
 more than most of what is to be measured. Runs one after the other meet different moods of the
-machine; turns of 50 ms meet the same one, and the ratio of neighbouring turns tells the runs apart
-to a per cent. The update that a halt falls into is not counted: it is as long as the halt.
+machine, short turns meet the same one. A halt may fall into an update: what counts are the samples
+of all turns together, and how long they were.
 """
 
 import contextlib
@@ -20,26 +20,21 @@ import time
 
 from measure import Failure
 
-LEAST_SECONDS_OF_A_TURN = 0.05
-UPDATES_OF_A_TURN = 5
-LEAST_UPDATES = 3  # of a turn that counts
-LEAST_TURNS = 6  # of a run
+TURN_SECONDS = 0.03
+LEAST_UPDATES = 12  # of a run: the first and the last turns do not count
 
 
 @dataclasses.dataclass
-class Update:
-    seconds: float
+class Mark:
+    """What a run had done when it was halted."""
+
     samples: int
+    seconds: float
 
 
-def turn_seconds(update_seconds):
-    """How long a turn must be for updates that take so long."""
-    return max(LEAST_SECONDS_OF_A_TURN, UPDATES_OF_A_TURN * update_seconds)
-
-
-def updates_in(seconds, turn, update_seconds):
-    """How many updates fill so many seconds, or as many as it takes to have some turns."""
-    return round(max(seconds, LEAST_TURNS * turn) / update_seconds)
+def updates_in(seconds, update_seconds, slowest_update_seconds):
+    """How many updates fill so many seconds, or as many as the run beside it needs at least."""
+    return round(max(seconds, LEAST_UPDATES * slowest_update_seconds) / update_seconds)
 
 
 class Run:
@@ -52,6 +47,7 @@ class Run:
         self.command = [str(word) for word in command]
         self.environment, self.log, self.warm_up = environment, pathlib.Path(log), warm_up
         self.process, self.pids = None, []
+        self.lines, self.unfinished, self.samples, self.marks = None, "", 0, []
 
     def __enter__(self):
         with contextlib.ExitStack() as if_it_fails:
@@ -59,8 +55,10 @@ class Run:
             self.process = subprocess.Popen(self.command, env=self.environment,
                                             stdout=subprocess.DEVNULL, stderr=self.errors)
             if_it_fails.callback(self.end)
-            while self.is_running and len(self.updates()) < self.warm_up:
+            updates = 0
+            while self.is_running and updates < self.warm_up:
                 time.sleep(0.01)
+                updates += len(self.new_updates())
             if_it_fails.pop_all()
         self.pids = descendants(self.process.pid) if self.is_running else []
         self.halt()
@@ -69,6 +67,8 @@ class Run:
     def __exit__(self, *error):
         self.end()
         self.errors.close()
+        if self.lines is not None:
+            self.lines.close()
 
     def end(self):
         if self.is_running:
@@ -92,13 +92,28 @@ class Run:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def updates(self):
-        if not self.log.exists():
-            return []
-        lines = self.log.read_text(encoding="utf-8").splitlines(keepends=True)
-        found = [json.loads(line) for line in lines if line.endswith("\n")]
-        return [Update(one["seconds"], one["batch_size"]) for one in found
-                if one["type"] == "update"]
+    def new_updates(self):
+        """The samples of each that has ended since this was last asked."""
+        if self.lines is None:
+            if not self.log.exists():
+                return []
+            self.lines = self.log.open(encoding="utf-8")
+        *lines, self.unfinished = (self.unfinished + self.lines.read()).split("\n")
+        return [line["batch_size"] for line in map(json.loads, lines) if line["type"] == "update"]
+
+    def mark(self, seconds):
+        """That so many seconds of turns have passed, if an update has ended in the last of them."""
+        samples = sum(self.new_updates())
+        if samples > 0:
+            self.samples += samples
+            self.marks.append(Mark(self.samples, seconds))
+
+    def samples_per_second(self):
+        """Between turns in which updates ended, but for the last, in which the run may have."""
+        marks = self.marks[:-1]
+        if len(marks) < 2:
+            raise Failure("the runs were too short to take turns: give them more --seconds")
+        return ((marks[-1].samples - marks[0].samples) / (marks[-1].seconds - marks[0].seconds))
 
     def wait(self):
         """For the end, which must be a good one."""
@@ -119,60 +134,39 @@ def descendants(pid):
     return found
 
 
-def turns_of(updates, turn):
-    """Seconds of a sample in each turn of so many seconds, but the first, which began before all
-    runs had, and the last; None for a turn with too few updates.
-    """
-    turns = [[]]
-    for update in updates:
-        if update.seconds > turn / 2:  # halted in it
-            turns.append([])
-        else:
-            turns[-1].append(update)
-    return [sum(one.seconds for one in some) / sum(one.samples for one in some)
-            if len(some) >= LEAST_UPDATES else None for some in turns[1:-1]]
-
-
-def take_turns(sides, turn):
+def take_turns(sides):
     """Until the first run ends; the others then go on to their ends."""
     runs = list(itertools.chain(*sides))
+    seconds = [0] * len(sides)
     while all(run.is_running for run in runs):
-        for side in sides:
+        for number, side in enumerate(sides):
+            begin = time.perf_counter()
             for run in side:
                 run.go_on()
-            time.sleep(turn)
+            time.sleep(TURN_SECONDS)
             for run in side:
                 run.halt()
+            seconds[number] += time.perf_counter() - begin
+            for run in side:
+                run.mark(seconds[number])
     for run in runs:
         run.go_on()
     for run in runs:
         run.wait()
 
 
-def seconds_per_sample(sides, turn):
-    """What a sample took in each turn, for each side: a list of runs that go on together."""
+def speeds_in_this_order(sides):
     with contextlib.ExitStack() as begun:
         for run in itertools.chain(*sides):
             begun.enter_context(run)
-        take_turns(sides, turn)
-        turns = [[together(at_once) for at_once in
-                  zip(*(turns_of(run.updates(), turn) for run in side))] for side in sides]
-    full = [neighbours for neighbours in zip(*turns) if None not in neighbours]
-    if not full:
-        raise Failure("the runs were too short to take turns: give them more --seconds")
-    return list(zip(*full))
+        take_turns(sides)
+        return [sum(run.samples_per_second() for run in side) for side in sides]
 
 
-def together(seconds_of_runs):
-    """Of a sample, where runs go on at the same time."""
-    return None if None in seconds_of_runs else 1 / sum(1 / one for one in seconds_of_runs)
-
-
-def typical_ratio(over, under):
-    """Of neighbouring turns; what happens seldom does not count."""
-    return statistics.median(a / b for a, b in zip(over, under))
-
-
-def whole_ratio(over, under):
-    """Of all turns together."""
-    return sum(over) / sum(under)
+def speeds(make_sides):
+    """Samples per second of each side: a list of runs that go on together, made anew for each of
+    two measurements. In the second the sides begin in reverse: which begins first has its effects.
+    """
+    forwards = speeds_in_this_order(make_sides())
+    backwards = speeds_in_this_order(make_sides()[::-1])[::-1]
+    return [statistics.harmonic_mean(both) for both in zip(forwards, backwards)]

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock as mock
 
 import allreduce
 import alternation
@@ -18,7 +19,7 @@ import rubato_train
 import scaling_model
 import update_costs
 import update_phases
-from alternation import Run, Update
+from alternation import Run
 from measure import Failure, Figure
 from scaling_model import Model, Point
 
@@ -59,8 +60,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(rounds, {"a": [1, 3], "b": [2, 4]})
 
 
-# Tells of updates as a training does: each takes so many seconds, or as long as it was halted. The
-# work is a child's, as ranks are children of mpirun.
+# Tells of updates as a training does: each takes so many seconds of a processor. The work is a
+# child's, as ranks are children of mpirun.
 TRAINING = """
 import os, sys, time
 log, updates, seconds, exit_status = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
@@ -68,11 +69,10 @@ if os.fork() == 0:
     with open(log, "w") as file:
         print('{"type":"context"}', file=file, flush=True)
         for update in range(updates):
-            begin = time.monotonic()
-            time.sleep(seconds)
-            taken = time.monotonic() - begin
-            line = '{"type":"update","seconds":%f,"batch_size":8}'
-            print(line % (taken if taken > 0.1 else seconds), file=file, flush=True)
+            end = time.process_time() + seconds
+            while time.process_time() < end:
+                pass
+            print('{"type":"update","batch_size":8}', file=file, flush=True)
     os._exit(int(exit_status))
 sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
 """
@@ -89,42 +89,48 @@ class Turns(unittest.TestCase):
         return Run([sys.executable, "-c", TRAINING, log, updates, seconds, exit_status],
                    os.environ, log, warm_up)
 
-    def test_are_what_lies_between_halts(self):
-        halt = Update(0.25, 8)
-        updates = [Update(0.5e-3, 8), halt, *[Update(0.01, 8), Update(0.03, 8), Update(0.02, 4)],
-                   halt, Update(0.01, 8), Update(0.01, 8), halt, *[Update(0.08, 8)] * 3, halt,
-                   *[Update(0.001, 8)] * 3]
-        self.assertEqual(alternation.turns_of(updates, turn=0.2), [0.06 / 20, None, 0.01])
+    def test_what_counts_lies_between_turns_in_which_updates_ended(self):
+        log = pathlib.Path(self.directory.name) / "log"
+        run = Run([], os.environ, log, warm_up=1)
+        update = '{"type":"update","batch_size":%d}\n'
+        with log.open("w", encoding="utf-8", buffering=1) as file:
+            run.mark(1)  # nothing is told yet
+            for seconds, told in ((2, '{"type":"context"}\n' + update % 100 + update % 100),
+                                  (3, ""), (4, '{"type":"upd'), (6, 'ate","batch_size":6}\n'),
+                                  (7, update % 1 + update % 3), (8, update % 1000)):
+                file.write(told)
+                file.flush()
+                run.mark(seconds)
+        self.assertEqual(run.samples_per_second(), (6 + 1 + 3) / (7 - 2))
+        run.lines.close()
 
-    def test_are_long_enough_for_some_updates(self):
-        self.assertEqual(alternation.turn_seconds(0.001), 0.05)
-        self.assertEqual(alternation.turn_seconds(0.1), 0.5)
-        self.assertEqual(alternation.updates_in(3, turn=0.05, update_seconds=0.002), 1500)
-        self.assertEqual(alternation.updates_in(1, turn=0.5, update_seconds=0.1), 30)
-
-    def test_ratios_are_of_neighbours_or_of_all(self):
-        one, other = [1.0, 2.0, 30.0], [1.0, 1.0, 10.0]
-        self.assertEqual(alternation.typical_ratio(one, other), 2)
-        self.assertEqual(alternation.whole_ratio(one, other), 33 / 12)
+    def test_are_enough_for_the_slowest_updates(self):
+        self.assertEqual(alternation.updates_in(3, 0.002, 0.01), 1500)
+        self.assertEqual(alternation.updates_in(1, 0.25, 0.5), 24)
 
     def test_tell_trainings_apart_that_are_halted_while_others_go_on(self):
-        sides = [[self.training(200, 0.005)], [self.training(100, 0.01)],
-                 [self.training(200, 0.005), self.training(200, 0.005)]]
-        quick, slow, both = alternation.seconds_per_sample(sides, turn=0.2)
-        self.assertGreater(len(quick), 1)
-        self.assertEqual((len(quick), len(quick)), (len(slow), len(both)))
-        self.assertAlmostEqual(alternation.typical_ratio(slow, quick), 2)
-        self.assertAlmostEqual(alternation.typical_ratio(quick, both), 2)
+        made, begun, begin = [], [], Run.__enter__
+
+        def sides():
+            made.append([[self.training(120, 0.005)], [self.training(60, 0.01)],
+                         [self.training(60, 0.01), self.training(60, 0.01)]])
+            return made[-1]
+
+        with mock.patch.object(Run, "__enter__", lambda run: begun.append(run) or begin(run)):
+            quick, slow, both = alternation.speeds(sides)
+        self.assertAlmostEqual(quick / slow, 2, delta=0.5)
+        self.assertAlmostEqual(quick / both, 1, delta=0.5)
+        in_order, reversed_order = made[0], made[1][::-1]
+        self.assertEqual(begun, sum([*in_order, *reversed_order], []))
 
     def test_a_training_that_fails_is_told(self):
         for updates in (1, 50):  # before and after its warm-up
             with self.assertRaisesRegex(Failure, "exit status 3"):
-                alternation.seconds_per_sample([[self.training(updates, 0.002, exit_status=3)]],
-                                               turn=0.05)
+                alternation.speeds(lambda: [[self.training(updates, 0.002, exit_status=3)]])
 
     def test_trainings_that_are_too_short_are_told(self):
         with self.assertRaisesRegex(Failure, "too short"):
-            alternation.seconds_per_sample([[self.training(3, 0.001)]], turn=0.05)
+            alternation.speeds(lambda: [[self.training(3, 0.001)]])
 
     def test_are_over_when_the_measurement_is_terminated(self):
         former = signal.getsignal(signal.SIGTERM)
@@ -138,7 +144,7 @@ class Turns(unittest.TestCase):
     def test_nothing_goes_on_after_an_error(self):
         long_one = self.training(100_000, 0.001)
         with self.assertRaises(FileNotFoundError):
-            alternation.seconds_per_sample([[long_one], [Run(["/no/program"], {}, "none", 1)]], 1)
+            alternation.speeds(lambda: [[long_one], [Run(["/no/program"], {}, "none", 1)]])
         self.assertIsNotNone(long_one.process.returncode)
         self.assertEqual(len(long_one.pids), 2)
         for pid in long_one.pids:

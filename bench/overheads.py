@@ -2,9 +2,7 @@
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
-Two ways to run a model take turns of a few updates (alternation.py), anew in each round. Where
-something happens seldom, a round is the time of all turns together (a batch is chosen now and then,
-units of the exact sum change); what every update does alike is the median of neighbouring turns.
+Two ways to run a model take short turns (alternation.py), anew in each round.
 One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
 beside 128 throughout. The exact sum beside itself shows what this way of measuring can tell apart.
 What a second rank can bring at best is what a second run brings that has nothing to do with the
@@ -20,7 +18,6 @@ import tempfile
 
 import alternation
 import measure
-from alternation import typical_ratio, whole_ratio
 from measure import Figure
 from rubato_train import MODELS, Case, Rubato
 
@@ -28,15 +25,15 @@ RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
 MOST_UPDATES = 30_000  # that a run may have
 SCALING_AT_LEAST = 1.9
-OVERHEADS = (  # a name, a way to run the model, the way beside it, their ratio, the most % to add
-    ("exact sum, beyond itself", "usual", "usual", typical_ratio, None),
-    ("exact sum, beyond the fast one", "usual", "fast", whole_ratio, 1),
-    ("AdaScale, beyond the linear rule", "adascale", "usual", typical_ratio, 2),
-    ("AdamScale, beyond Adam by the linear rule", "adamscale", "adam", typical_ratio, 2),
-    ("choosing the batch, beyond the linear rule", "adaptive", "usual", whole_ratio, 2),
-    ("LARS, beyond SGD with momentum", "lars", "usual", typical_ratio, 2),
-    ("a timeline, beyond none", "timeline", "usual", typical_ratio, 1),
-    ("batch changes at every update, beyond constant", "changing", "larger", whole_ratio, 2))
+OVERHEADS = (  # a name, a way to run the model, the way beside it, the most % that it may add
+    ("exact sum, beyond itself", "usual", "usual", None),
+    ("exact sum, beyond the fast one", "usual", "fast", 1),
+    ("AdaScale, beyond the linear rule", "adascale", "usual", 2),
+    ("AdamScale, beyond Adam by the linear rule", "adamscale", "adam", 2),
+    ("choosing the batch, beyond the linear rule", "adaptive", "usual", 2),
+    ("LARS, beyond SGD with momentum", "lars", "usual", 2),
+    ("a timeline, beyond none", "timeline", "usual", 1),
+    ("batch changes at every update, beyond constant", "changing", "larger", 2))
 AT_MOST_OF = {("mlp:512,512", "fast"): 8}  # it computes least for each parameter
 
 
@@ -81,31 +78,32 @@ class Ways:
             "larger": Way(larger),
             "changing": Way(larger, (), ("--trace", trace))}
 
-    def run(self, way, turn):
-        updates = alternation.updates_in(self.seconds, turn, self.update_seconds[way.case])
+    def speeds(self, *sides):
+        """Samples per second; a side is the names of one way, or of several at once."""
+        sides = [[self.by_name[name] for name in side] for side in sides]
+        slowest = max(self.update_seconds[way.case] for way in itertools.chain(*sides))
+        return alternation.speeds(lambda: [[self.run(way, slowest) for way in side]
+                                           for side in sides])
+
+    def run(self, way, slowest_update_seconds):
+        updates = alternation.updates_in(self.seconds, self.update_seconds[way.case],
+                                         slowest_update_seconds)
         return self.rubato.run(way.case, updates, next(self.directories), *way.options,
                                batches=way.batches)
-
-    def seconds_per_sample(self, *sides):
-        """In each turn, for each side: the names of one way, or of several at once."""
-        sides = [[self.by_name[name] for name in side] for side in sides]
-        turn = alternation.turn_seconds(max(self.update_seconds[way.case]
-                                            for side in sides for way in side))
-        return alternation.seconds_per_sample(
-            [[self.run(way, turn) for way in side] for side in sides], turn)
 
 
 def scaling(ways):
     """Samples per second of a round: of both ranks over one, of two lone runs over one, and of both
     ranks over two lone runs.
     """
-    alone, apart, both = ways.seconds_per_sample(["alone"], ["alone"] * RANKS, ["usual"])
-    return (typical_ratio(alone, both), typical_ratio(alone, apart), typical_ratio(apart, both))
+    alone, apart, both = ways.speeds(["alone"], ["alone"] * RANKS, ["usual"])
+    return both / alone, apart / alone, both / apart
 
 
-def overhead(ways, way, beside, ratio):
+def overhead(ways, way, beside):
     """Per cent, in a round."""
-    return 100 * (ratio(*ways.seconds_per_sample([way], [beside])) - 1)
+    speed, speed_beside = ways.speeds([way], [beside])
+    return 100 * (speed_beside / speed - 1)
 
 
 def figures(model, rounds):
@@ -115,7 +113,7 @@ def figures(model, rounds):
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} lone runs at once over one", apart, "x")
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over {RANKS} lone runs at once",
                            both_of_apart, "x")
-    for what, _, beside, _, at_most in OVERHEADS:
+    for what, _, beside, at_most in OVERHEADS:
         yield Figure.of_rounds(f"{model}: {what}", rounds[what], "%",
                                at_most=AT_MOST_OF.get((model, beside), at_most))
 
@@ -128,8 +126,8 @@ def run(options, report):
             ways = Ways(rubato, model, options.seconds, pathlib.Path(directory))
             rounds = measure.in_turn(options.rounds, {
                 "scaling": functools.partial(scaling, ways),
-                **{what: functools.partial(overhead, ways, way, beside, ratio)
-                   for what, way, beside, ratio, _ in OVERHEADS}})
+                **{what: functools.partial(overhead, ways, way, beside)
+                   for what, way, beside, _ in OVERHEADS}})
         report.details["rounds"][model] = rounds
         for figure in figures(model, rounds):
             report.add(figure)

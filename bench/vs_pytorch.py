@@ -1,4 +1,4 @@
-"""Training speed beside PyTorch's DistributedDataParallel, in turns of a few updates each.
+"""Training speed beside PyTorch's DistributedDataParallel, in short turns.
 
 usage: vs_pytorch.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
@@ -11,6 +11,7 @@ slower with it than with OpenBLAS.
 """
 
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -21,7 +22,7 @@ import tempfile
 import alternation
 import measure
 import same_loss
-from alternation import Run, typical_ratio
+from alternation import Run
 from measure import Figure, Missing
 from rubato_train import LEAST_UPDATES, MODELS, Case, Rubato
 
@@ -57,25 +58,27 @@ def environment():
 def compare(rubato, case, options):
     our_update = rubato.update_seconds(case)
     their_update = pytorch(case, "--updates", LEAST_UPDATES)["seconds_per_update"]
-    turn = alternation.turn_seconds(max(our_update, their_update))
-    updates, their_updates = (alternation.updates_in(options.seconds, turn, one)
+    slowest = max(our_update, their_update)
+    updates, their_updates = (alternation.updates_in(options.seconds, one, slowest)
                               for one in (our_update, their_update))
 
-    def both():
+    def speeds():
         with tempfile.TemporaryDirectory() as directory:
-            log = pathlib.Path(directory, "pytorch.jsonl")
-            command = pytorch_command(case, "--updates", their_updates, "--log", log)
-            return alternation.seconds_per_sample(
-                [[rubato.run(case, updates, pathlib.Path(directory, "rubato"))],
-                 [Run(command, environment(), log, warm_up=1)]], turn)
+            def sides(number=itertools.count()):
+                here = pathlib.Path(directory, str(next(number)))
+                here.mkdir()
+                log = here / "pytorch.jsonl"
+                command = pytorch_command(case, "--updates", their_updates, "--log", log)
+                return [[rubato.run(case, updates, here / "rubato")],
+                        [Run(command, environment(), log, warm_up=1)]]
+            return alternation.speeds(sides)
 
-    rounds = measure.in_turn(options.rounds, {"both": both})["both"]
-    speeds = [[1 / statistics.median(turns) for turns in side] for side in zip(*rounds)]
+    ours, theirs = zip(*measure.in_turn(options.rounds, {"speeds": speeds})["speeds"])
     figure = Figure.of_rounds(
-        f"{case}: times PyTorch's speed", [typical_ratio(theirs, ours) for ours, theirs in rounds],
+        f"{case}: times PyTorch's speed", [ours_ / theirs_ for ours_, theirs_ in zip(ours, theirs)],
         "x", at_least=BARS.get((case.ranks, case.substeps), {}).get(case.model),
-        note="{:.0f} and {:.0f} samples/s".format(*map(statistics.median, speeds)))
-    return figure, {**dataclasses.asdict(case), **dict(zip(("rubato", "pytorch"), speeds))}
+        note=f"{statistics.median(ours):.0f} and {statistics.median(theirs):.0f} samples/s")
+    return figure, {**dataclasses.asdict(case), "rubato": ours, "pytorch": theirs}
 
 
 def require_packages():
