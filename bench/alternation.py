@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 import time
 
-from measure import Failure
+from measure import Failure, Missing
 
 TURN_SECONDS = 0.03
 LEAST_UPDATES = 12  # of a run: the first and the last turns do not count
@@ -40,35 +40,36 @@ def updates_in(seconds, update_seconds, slowest_update_seconds):
 class Run:
     """A training on one or more processes that writes a line of JSON for each update to `log`, as
     metrics.jsonl has them. Entered, it begins and goes on until it is halted after `warm_up`
-    updates; left, it is over.
+    updates, and after its first checkpoint where it writes one at once; left, it is over.
     """
 
-    def __init__(self, command, environment, log, warm_up):
+    def __init__(self, command, environment, log, warm_up, begins_with_checkpoint=False):
         self.command = [str(word) for word in command]
-        self.environment, self.log, self.warm_up = environment, pathlib.Path(log), warm_up
+        self.environment, self.log = environment, pathlib.Path(log)
         self.process, self.pids = None, []
-        self.lines, self.unfinished, self.samples, self.marks = None, "", 0, []
+        self.awaited = {"update": warm_up, "checkpoint": int(begins_with_checkpoint)}
+        self.bytes_read, self.samples, self.marks = 0, 0, []
 
     def __enter__(self):
+        if not pathlib.Path("/proc/thread-self/children").exists():
+            raise Missing("a kernel that tells of children in /proc (CONFIG_PROC_CHILDREN)")
         with contextlib.ExitStack() as if_it_fails:
             self.errors = if_it_fails.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
             self.process = subprocess.Popen(self.command, env=self.environment,
                                             stdout=subprocess.DEVNULL, stderr=self.errors)
             if_it_fails.callback(self.end)
-            updates = 0
-            while self.is_running and updates < self.warm_up:
+            while self.is_running and any(left > 0 for left in self.awaited.values()):
                 time.sleep(0.01)
-                updates += len(self.new_updates())
+                for line in self.new_lines():
+                    self.awaited[line["type"]] = self.awaited.get(line["type"], 0) - 1
+            self.pids = descendants(self.process.pid) if self.is_running else []
+            self.halt()
             if_it_fails.pop_all()
-        self.pids = descendants(self.process.pid) if self.is_running else []
-        self.halt()
         return self
 
     def __exit__(self, *error):
         self.end()
         self.errors.close()
-        if self.lines is not None:
-            self.lines.close()
 
     def end(self):
         if self.is_running:
@@ -92,18 +93,19 @@ class Run:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def new_updates(self):
-        """The samples of each that has ended since this was last asked."""
-        if self.lines is None:
-            if not self.log.exists():
-                return []
-            self.lines = self.log.open(encoding="utf-8")
-        *lines, self.unfinished = (self.unfinished + self.lines.read()).split("\n")
-        return [line["batch_size"] for line in map(json.loads, lines) if line["type"] == "update"]
+    def new_lines(self):
+        """Those that are complete and have not been asked for before."""
+        if not self.log.exists():
+            return []
+        with self.log.open("rb") as log:
+            log.seek(self.bytes_read)
+            lines = log.read().rpartition(b"\n")
+        self.bytes_read += sum(map(len, lines[:2]))
+        return [json.loads(line) for line in lines[0].splitlines()]
 
     def mark(self, seconds):
         """That so many seconds of turns have passed, if an update has ended in the last of them."""
-        samples = sum(self.new_updates())
+        samples = sum(line["batch_size"] for line in self.new_lines() if line["type"] == "update")
         if samples > 0:
             self.samples += samples
             self.marks.append(Mark(self.samples, seconds))

@@ -209,7 +209,8 @@ def parser(description, rounds=5, seconds=3, models=None):
                       help="of the preset bench (default %(default)s)")
     made.add_argument("--out", type=pathlib.Path, help="for results (default BUILD/results)")
     made.add_argument("--rounds", type=int, default=rounds)
-    made.add_argument("--seconds", type=float, default=seconds, help="of a side in a round")
+    made.add_argument("--seconds", type=float, default=seconds,
+                      help="of a side, each time that it is measured")
     if models:
         made.add_argument("--models", nargs="+", default=models)
     made.add_argument("--quick", action="store_true", help="one short round, of fewer cases")

@@ -7,6 +7,7 @@ import random
 import signal
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import unittest.mock as mock
@@ -66,7 +67,7 @@ TRAINING = """
 import os, sys, time
 log, updates, seconds, exit_status = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
 if os.fork() == 0:
-    with open(log, "w") as file:
+    with open(log, "a") as file:
         print('{"type":"context"}', file=file, flush=True)
         for update in range(updates):
             end = time.process_time() + seconds
@@ -102,7 +103,15 @@ class Turns(unittest.TestCase):
                 file.flush()
                 run.mark(seconds)
         self.assertEqual(run.samples_per_second(), (6 + 1 + 3) / (7 - 2))
-        run.lines.close()
+
+    def test_begin_after_the_first_checkpoint(self):
+        run = self.training(100_000, 0.001)
+        run.awaited["checkpoint"] = 1
+        told = threading.Timer(0.5, lambda: run.log.open("a").write('{"type":"checkpoint"}\n'))
+        told.start()
+        begin = time.monotonic()
+        with run:
+            self.assertGreater(time.monotonic() - begin, 0.45)
 
     def test_are_enough_for_the_slowest_updates(self):
         self.assertEqual(alternation.updates_in(3, 0.002, 0.01), 1500)

@@ -2,7 +2,7 @@
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
 
-Two ways to run a model take short turns (alternation.py), anew in each round.
+The ways to run a model that are compared take short turns (alternation.py), anew in each round.
 One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
 beside 128 throughout. The exact sum beside itself shows what this way of measuring can tell apart.
 What a second rank can bring at best is what a second run brings that has nothing to do with the
@@ -19,11 +19,10 @@ import tempfile
 import alternation
 import measure
 from measure import Figure
-from rubato_train import MODELS, Case, Rubato
+from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
 
 RANKS = 2
 CHANGING_BATCH = (64, 192, 128)
-MOST_UPDATES = 30_000  # that a run may have
 SCALING_AT_LEAST = 1.9
 OVERHEADS = (  # a name, a way to run the model, the way beside it, the most % that it may add
     ("exact sum, beyond itself", "usual", "usual", None),
@@ -37,8 +36,8 @@ OVERHEADS = (  # a name, a way to run the model, the way beside it, the most % t
 AT_MOST_OF = {("mlp:512,512", "fast"): 8}  # it computes least for each parameter
 
 
-def write_trace(file):
-    rows = itertools.islice(itertools.cycle(CHANGING_BATCH), MOST_UPDATES)
+def write_trace(file, updates):
+    rows = itertools.islice(itertools.cycle(CHANGING_BATCH), updates)
     file.write_text("step,batchsize\n" + "".join(f"{i},{b}\n" for i, b in enumerate(rows)),
                     encoding="ascii")
 
@@ -64,7 +63,7 @@ class Ways:
         batch, minibatch = together.batch_size, together.minibatch
         adaptive = f"max={batch},local={minibatch}:{minibatch},initial={batch}"  # always decides so
         trace = directory / "trace.csv"
-        write_trace(trace)
+        write_trace(trace, WARM_UP_UPDATES + self.updates_of(larger))
         self.by_name = {
             "alone": Way(alone),
             "usual": Way(together),
@@ -81,15 +80,18 @@ class Ways:
     def speeds(self, *sides):
         """Samples per second; a side is the names of one way, or of several at once."""
         sides = [[self.by_name[name] for name in side] for side in sides]
-        slowest = max(self.update_seconds[way.case] for way in itertools.chain(*sides))
+        slowest = max((way.case for way in itertools.chain(*sides)), key=self.update_seconds.get)
         return alternation.speeds(lambda: [[self.run(way, slowest) for way in side]
                                            for side in sides])
 
-    def run(self, way, slowest_update_seconds):
-        updates = alternation.updates_in(self.seconds, self.update_seconds[way.case],
-                                         slowest_update_seconds)
-        return self.rubato.run(way.case, updates, next(self.directories), *way.options,
-                               batches=way.batches)
+    def run(self, way, slowest):
+        return self.rubato.run(way.case, self.updates_of(way.case, slowest),
+                               next(self.directories), *way.options, batches=way.batches)
+
+    def updates_of(self, case, slowest=None):
+        """How many, beside runs of the case whose updates are slowest."""
+        own = self.update_seconds[case]
+        return alternation.updates_in(self.seconds, own, self.update_seconds[slowest or case])
 
 
 def scaling(ways):

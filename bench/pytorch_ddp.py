@@ -72,13 +72,12 @@ class Training:
                 loss_of(self.model, self.inputs, self.labels).backward()
         self.optimizer.step()
 
-    def seconds_for(self, updates, after_each=lambda seconds: None):
+    def seconds_for(self, updates, after_each=lambda: None):
         self.barrier()
-        begin = end = time.perf_counter()
+        begin = time.perf_counter()
         for _ in range(updates):
             self.update()
-            former_end, end = end, time.perf_counter()
-            after_each(end - former_end)
+            after_each()
         self.barrier()
         return time.perf_counter() - begin
 
@@ -106,9 +105,8 @@ def train(rank, options, port):
     updates = options.updates or training.updates_in(options.seconds)
     if rank == 0 and options.log:
         with open(options.log, "w", encoding="ascii") as log:
-            seconds = training.seconds_for(updates, lambda one: print(json.dumps(
-                {"type": "update", "batch_size": training.batch_size, "seconds": one}),
-                file=log, flush=True))
+            line = json.dumps({"type": "update", "batch_size": training.batch_size})
+            seconds = training.seconds_for(updates, lambda: print(line, file=log, flush=True))
     else:
         seconds = training.seconds_for(updates)
     samples = updates * training.batch_size

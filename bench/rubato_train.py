@@ -1,7 +1,8 @@
-"""Runs `rubato train` as a user does, and reads from its report what each update took.
+"""Runs `rubato train` as a user does: alone, to read what each update took, or beside others.
 
-An update's time is rank 0's: from asking for the data to the last barrier. Planning the next update
-and reporting fall between updates (a few microseconds), evaluations too.
+Alone, an update's time is rank 0's, as the report says it: from asking for the data to the last
+barrier. Planning the next update and reporting fall between updates (a few microseconds),
+evaluations too.
 """
 
 import dataclasses
@@ -90,7 +91,8 @@ class Rubato:
         options = [*case.options_without_batch, *batches] if batches else case.options
         command = self.command(case.ranks, *options, "--updates", updates + WARM_UP_UPDATES,
                                "--out", directory, *more)
-        return Run(command, ENVIRONMENT, directory / "metrics.jsonl", WARM_UP_UPDATES)
+        return Run(command, ENVIRONMENT, directory / "metrics.jsonl", WARM_UP_UPDATES,
+                   begins_with_checkpoint=True)
 
     def updates(self, case, updates, *more, launcher=()):
         """What each update took, in seconds, without the first few."""
