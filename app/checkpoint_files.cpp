@@ -23,10 +23,13 @@ fs::path run_directory_of(const fs::path& directory) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// `latest` tells people which is the newest, and stands for the directory that it is in.
+// Among a run's checkpoints `latest` tells people which is the newest, and stands for all of them.
 fs::path meant_by(const fs::path& path) {
-  if (path.filename() != runtime::latest_name || !fs::is_regular_file(path)) return path;
-  return path.has_parent_path() ? path.parent_path() : fs::absolute(path).parent_path();
+  const fs::path directory = fs::absolute(path).parent_path();
+  const bool is_of_run = directory.filename() == runtime::checkpoint_path({}, 0).parent_path() &&
+                         path.filename() == runtime::latest_name && fs::is_regular_file(path);
+  if (!is_of_run) return path;
+  return path.has_parent_path() ? path.parent_path() : directory;
 }
 
 // A run that goes on reads no file that bears another update's name.

@@ -63,6 +63,12 @@ TEST_F(CheckpointFilesTest, LatestStandsForTheNewestGoodOne) {
   EXPECT_EQ(checkpoint_files(latest), checkpoint_files(run));
 }
 
+TEST_F(CheckpointFilesTest, ElsewhereAFileMayBeCalledLatest) {
+  const std::filesystem::path file = directory.path() / "latest";
+  runtime::write_checkpoint(file, {runtime::example_state(), {}, {}});
+  EXPECT_EQ(read_newest(file).file, file);
+}
+
 TEST_F(CheckpointFilesTest, ADirectoryWithoutAGoodOneIsRefused) {
   EXPECT_THROW(read_newest(directory.path()), data::MissingFileError);
   EXPECT_THROW(checkpoint_files(directory.path()), data::MissingFileError);
