@@ -1,9 +1,9 @@
 // Which elements an update measures in the optimizer's metric: of small tensors all, of large ones
-// a line of 16 in every 512, counted 32-fold. In 32 updates each line has its turn once, so that
-// together they give what all elements would have given, for a 32nd of the time.
+// a line of 16 in every 512, counted 32-fold. In updates 32k to 32k + 31 each line has its turn
+// once, so that together they give what all elements would have given, for a 32nd of the time.
 //
 // Large tensors are those of dense layers above all, which compute little for each element, so that
-// measuring them shows; and where there are many elements, a 32nd says nearly as much.
+// measuring them shows; and noise of few directions shows in a 32nd as well as in all.
 //
 // Pieces are as short as memory can be read, and come at another turn in each 512, because large
 // values keep together: in the row of a unit that seldom fires, in the column of an input that is

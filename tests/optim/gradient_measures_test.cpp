@@ -168,6 +168,7 @@ TEST_F(GradientMeasuresTest, AreInTheMetricOfTheLastUpdate) {
     for (int update = 0; update < 3; ++update) {
       const Measured expected =
           run_update(alone, SumKind::exact, AllreduceAlgorithm::automatic, 4, 0);
+      if (takes_at_once && update > 0) std::ranges::copy(wave(9), scales.begin());  // too late
       expect_same_bits(update_of(sync, topology, 4, 0).preconditioned, expected.preconditioned);
       std::ranges::copy(wave(update + 1), scales.begin());
       preconditioner.updates_done += 1;
