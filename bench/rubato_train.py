@@ -1,8 +1,7 @@
 """Runs `rubato train` as a user does: alone, to read what each update took, or beside others.
 
 Alone, an update's time is rank 0's, as the report says it: from asking for the data to the last
-barrier. Planning the next update and reporting fall between updates (a few microseconds),
-evaluations too.
+barrier. Planning the next update and reporting fall between updates, evaluations too.
 """
 
 import dataclasses
