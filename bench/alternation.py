@@ -115,7 +115,7 @@ class Run:
         marks = self.marks[:-1]
         if len(marks) < 2:
             raise Failure("the runs were too short to take turns: give them more --seconds")
-        return ((marks[-1].samples - marks[0].samples) / (marks[-1].seconds - marks[0].seconds))
+        return (marks[-1].samples - marks[0].samples) / (marks[-1].seconds - marks[0].seconds)
 
     def wait(self):
         """For the end, which must be a good one."""
@@ -158,6 +158,7 @@ def take_turns(sides):
 
 
 def speeds_in_this_order(sides):
+    """Samples per second of each side, which begin one after the other."""
     with contextlib.ExitStack() as begun:
         for run in itertools.chain(*sides):
             begun.enter_context(run)
