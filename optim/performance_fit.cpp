@@ -183,7 +183,8 @@ Unknowns start_at(std::span<const Point> points) {
           std::log(1.5)};
 }
 
-Ranges ranges_for(const Seen& seen, const Unknowns& start) {
+Ranges ranges_for(const Seen& seen, const Unknowns& start,
+                  std::optional<double> seconds_per_sample) {
   Ranges ranges;
   ranges.lowest.fill(std::log(smallest_seconds));
   ranges.highest.fill(std::log(longest_seconds));
@@ -193,7 +194,13 @@ Ranges ranges_for(const Seen& seen, const Unknowns& start) {
     ranges.lowest[index] = ranges.highest[index] = value;
   };
   const double none = std::log(smallest_seconds), most = std::log(longest_seconds);
-  if (!seen.several_sizes) pin(substep_base, std::clamp(start[substep_base], none, most));
+  if (!seen.several_sizes && seconds_per_sample) {
+    const double whole_substep = start[substep_per_sample] + std::log(2.0);  // the two halves
+    const double told = std::log(std::max(*seconds_per_sample, smallest_seconds));
+    pin(substep_per_sample, std::clamp(std::min(told, whole_substep), none, most));
+  } else if (!seen.several_sizes) {
+    pin(substep_base, std::clamp(start[substep_base], none, most));
+  }
   if (!seen.between_hosts) pin(between_hosts_base, none);
   if (!seen.between_hosts_more) pin(between_hosts_per_rank, none);
   if (!seen.within_host) pin(within_host_base, none);
@@ -215,12 +222,13 @@ void extend_to_hosts(PerformanceParameters& p, const Seen& seen) {
 
 }  // namespace
 
-std::optional<PerformanceParameters> fit(std::span<const Measurement> profile) {
+std::optional<PerformanceParameters> fit(std::span<const Measurement> profile,
+                                         std::optional<double> seconds_per_sample) {
   const std::vector<Point> points = points_of(profile);
   if (points.empty()) return std::nullopt;
   const Seen seen = seen_in(points);
   Unknowns start = start_at(points);
-  const Ranges ranges = ranges_for(seen, start);
+  const Ranges ranges = ranges_for(seen, start, seconds_per_sample);
   const auto squares = [&](const Unknowns& x) { return squares_at(x, points); };
   Minimum best = minimum(squares, ranges, start);
   // Much overlap has a valley of its own.

@@ -4,7 +4,8 @@
 //
 // What the profile cannot tell is not left to chance:
 //
-//   one minibatch size only         half of a substep's time does not depend on it
+//   one minibatch size only         half of a substep's time does not depend on it, unless it is
+//                                   known what a further sample takes
 //   never on several ranks          overlap 1
 //   never on several ranks of one host, or of several hosts    that exchange takes no time
 //   never on more than two of them  nor does a further rank
@@ -34,7 +35,9 @@ struct Measurement {
 // Deterministic; every result is finite and within the model's bounds, whatever is measured.
 // Measurements that make no sense are passed over (times that are not from 1 ns to 1e9 s, none of
 // something that there is one of at least); nothing if none is left. Leave out a run's first
-// update, and the first after a change.
-std::optional<PerformanceParameters> fit(std::span<const Measurement> profile);
+// update, and the first after a change. `seconds_per_sample`: what a substep takes longer for one
+// more sample, 0 or more, for a profile of one minibatch size only.
+std::optional<PerformanceParameters> fit(std::span<const Measurement> profile,
+                                         std::optional<double> seconds_per_sample = {});
 
 }  // namespace rubato::optim

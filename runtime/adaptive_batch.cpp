@@ -10,6 +10,7 @@
 
 #include "data/errors.hpp"
 #include "optim/goodput.hpp"
+#include "runtime/minibatch_trial.hpp"
 #include "runtime/seconds_since.hpp"
 #include "runtime/text_pieces.hpp"
 
@@ -74,6 +75,13 @@ void AdaptiveBatch::follow_trace() {
 
 std::uint64_t AdaptiveBatch::largest_minibatch() const {
   return runtime::largest_minibatch(advisor_.limits(), topology_.all().size());
+}
+
+void AdaptiveBatch::try_minibatches(const std::function<double(std::uint64_t)>& seconds_of) {
+  const auto sizes = advisor_.sizes_to_try(current_.minibatch);
+  if (!sizes) return;
+  advisor_.know_seconds_per_sample(
+      seconds_per_sample(topology_.all(), sizes->first, sizes->second, seconds_of));
 }
 
 bool AdaptiveBatch::is_decision_due(const data::PlannedUpdate& update) const {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,10 @@ class AdaptiveBatch {
   data::BatchTrace trace() const { return decisions_.trace(); }
   const std::string& decisions() const noexcept { return decisions_.text(); }
   std::uint64_t largest_minibatch() const;  // samples; none that may be chosen has more
+
+  // Collective, before the first update: finds out how a minibatch's time grows with its size.
+  // `seconds_of` runs one of so many samples on this rank, and forgets it.
+  void try_minibatches(const std::function<double(std::uint64_t)>& seconds_of);
 
   // After an update to be run next: the same on all ranks.
   bool is_decision_due(const data::PlannedUpdate& update) const;

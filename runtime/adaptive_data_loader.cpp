@@ -141,6 +141,10 @@ void AdaptiveDataLoader::restore(const Checkpoint& checkpoint) {
   plan_.emplace(adaptive_->trace(), plan_->options());
 }
 
+void AdaptiveDataLoader::try_minibatches(const std::function<double(std::uint64_t)>& seconds_of) {
+  if (adaptive_) adaptive_->try_minibatches(seconds_of);
+}
+
 void AdaptiveDataLoader::add_entries(std::vector<ContextEntry>& entries) const {
   if (!adaptive_) return;
   for (ContextEntry& entry : adaptive_->entries()) entries.push_back(std::move(entry));

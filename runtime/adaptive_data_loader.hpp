@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -102,6 +103,8 @@ class AdaptiveDataLoader {
   void go_on_from(const data::Cursor& cursor) noexcept { cursor_ = cursor; }
   void prepare(bool trains);  // not collective; throws as the constructor
   void restore(const Checkpoint& checkpoint);
+  // As AdaptiveBatch, if the loader chooses its batch sizes.
+  void try_minibatches(const std::function<double(std::uint64_t)>& seconds_of);
   void add_entries(std::vector<ContextEntry>& entries) const;
 
   // For its loops: the batch that begins where the loader stands, if the loop is not over.

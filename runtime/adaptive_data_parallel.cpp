@@ -99,6 +99,10 @@ void AdaptiveDataParallel::assemble() {
                                       std::move(step));
 }
 
+void AdaptiveDataParallel::try_minibatches() {
+  loader_->try_minibatches([this](std::uint64_t samples) { return step_->seconds_of(samples); });
+}
+
 StateParts AdaptiveDataParallel::parts() const {
   return {job_.run().seed, *replica_, *optimizer_, *sync_, loader_->cursor(), step_->audit()};
 }

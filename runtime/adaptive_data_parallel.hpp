@@ -83,6 +83,7 @@ class AdaptiveDataParallel {
   const optim::GradientNoise& noise() const { return optimizer_->noise(); }
   void prepare(AdaptiveDataLoader& loader);  // not collective
   void assemble();                           // collective
+  void try_minibatches();  // collective, before the first update: for the loader's choices
   StateParts parts() const;
 
  private:

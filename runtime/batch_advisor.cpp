@@ -90,6 +90,19 @@ BatchAdvisor::BatchAdvisor(const optim::BatchLimits& limits, std::size_t hosts, 
       initial_(initial_batch(limits, ranks)),
       speeds_(ranks) {}
 
+std::optional<std::pair<std::uint64_t, std::uint64_t>> BatchAdvisor::sizes_to_try(
+    std::uint64_t in_use) const {
+  constexpr std::uint64_t apart = 4;  // times: far enough that noise matters little
+  const std::uint64_t more = std::min(apart * in_use, largest_minibatch(limits_, ranks_));
+  if (more > in_use) return std::pair{in_use, more};
+  const std::uint64_t least = limits_.fixed_minibatch ? *limits_.fixed_minibatch
+                              : limits_.local_bounds  ? limits_.local_bounds->lower
+                                                      : 1;
+  const std::uint64_t fewer = std::max(in_use / apart, least);
+  if (fewer < in_use) return std::pair{fewer, in_use};
+  return std::nullopt;
+}
+
 void BatchAdvisor::observe(const data::PlannedUpdate& update, const optim::Configuration& current,
                            std::span<const RankTime> times, double seconds) {
   const std::uint64_t minibatches = update.minibatches.size();
@@ -129,7 +142,9 @@ UpdateProfile BatchAdvisor::settled_profile() const {
 std::optional<BatchAdvisor::Advice> BatchAdvisor::advise(const optim::NoiseLevel& noise,
                                                          const optim::Configuration& current) {
   settle(profile_);
-  const auto times = optim::fit(comparable_times(profile_.measurements(), hosts_, ranks_));
+  const auto times =
+      optim::fit(comparable_times(profile_.measurements(), hosts_, ranks_, seconds_per_sample_),
+                 seconds_per_sample_);
   if (!times) return std::nullopt;
   const optim::GoodputModel model{*times, noise, static_cast<double>(limits_.initial_batch),
                                   allocation()};

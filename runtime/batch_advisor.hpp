@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "data/trace_plan.hpp"
 #include "optim/goodput.hpp"
@@ -23,6 +24,13 @@ class BatchAdvisor {
   // would do.
   BatchAdvisor(const optim::BatchLimits& limits, std::size_t hosts, std::size_t ranks,
                bool shared_by_speed);
+
+  // Two sizes of minibatches, ascending, whose times tell how a substep's grows with its size: the
+  // one in use and another that may be chosen. None where there is no other.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> sizes_to_try(std::uint64_t in_use) const;
+  // What a substep was found to take longer for one more sample: counts until updates with
+  // minibatches of several sizes were observed.
+  void know_seconds_per_sample(double seconds) { seconds_per_sample_ = seconds; }
 
   // Takes in how long an update took. One of another size than `current` tells nothing (the last
   // one of an epoch, or of the run).
@@ -51,6 +59,7 @@ class BatchAdvisor {
   std::size_t ranks_;
   bool shared_by_speed_;
   optim::Configuration initial_;
+  std::optional<double> seconds_per_sample_;
   RankSpeeds speeds_;
   UpdateProfile profile_;
 };

@@ -32,12 +32,13 @@ Ranks most_measured(const std::vector<optim::Measurement>& profile) {
 }
 
 std::optional<optim::PerformanceParameters> fit_of(const std::vector<optim::Measurement>& profile,
-                                                   const Ranks& ranks) {
+                                                   const Ranks& ranks,
+                                                   std::optional<double> seconds_per_sample) {
   std::vector<optim::Measurement> theirs;
   for (const auto& measured : profile) {
     if (ranks_of(measured) == ranks) theirs.push_back(measured);
   }
-  return optim::fit(theirs);
+  return optim::fit(theirs, seconds_per_sample);
 }
 
 double median(std::vector<double>& values) {
@@ -49,13 +50,14 @@ double median(std::vector<double>& values) {
 }  // namespace
 
 std::vector<optim::Measurement> comparable_times(std::vector<optim::Measurement> profile,
-                                                 std::size_t hosts, std::size_t ranks) {
+                                                 std::size_t hosts, std::size_t ranks,
+                                                 std::optional<double> seconds_per_sample) {
   if (profile.empty()) return profile;
   Ranks here{hosts, ranks};
-  auto times = fit_of(profile, here);
+  auto times = fit_of(profile, here, seconds_per_sample);
   if (!times) {
     here = most_measured(profile);
-    times = fit_of(profile, here);
+    times = fit_of(profile, here, seconds_per_sample);
   }
   if (!times) return profile;
   std::map<Ranks, std::vector<double>> ratios;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "optim/performance_fit.hpp"
@@ -14,8 +15,10 @@
 namespace rubato::runtime {
 
 // The profile as if all of its ranks were as fast as those of so many hosts and ranks, or, where it
-// has none of these, as fast as those that most of its updates ran on.
+// has none of these, as fast as those that most of its updates ran on. `seconds_per_sample`: as for
+// optim::fit().
 std::vector<optim::Measurement> comparable_times(std::vector<optim::Measurement> profile,
-                                                 std::size_t hosts, std::size_t ranks);
+                                                 std::size_t hosts, std::size_t ranks,
+                                                 std::optional<double> seconds_per_sample = {});
 
 }  // namespace rubato::runtime

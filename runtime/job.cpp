@@ -158,6 +158,7 @@ void Job::begin() {
   if (model_ != nullptr) model_->assemble();
   facts_ = job_facts(*this);
   if (opened_.resume) go_on();
+  if (model_ != nullptr) model_->try_minibatches();
   agree([&] {
     RunOutput::Record record{.fill = [this](Checkpoint& to) { fill(to); }, .resume_command = ""};
     if (trained != nullptr) record.decisions = trained->decisions();

@@ -67,6 +67,16 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   return report;
 }
 
+double TrainStep::seconds_of(std::uint64_t samples) {
+  requested_.assign(1, {.size = samples});
+  loader_.request(requested_);
+  const data::LoadedMinibatch loaded = loader_.next();
+  timer_.begin();
+  replica_.run(loaded, sync_.gradient());
+  timer_.take(/*is_whole=*/true);
+  return timer_.time().busy_seconds;
+}
+
 TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
                                            const data::PlannedUpdate* upcoming,
                                            std::uint64_t request) {

@@ -44,6 +44,10 @@ class TrainStep {
   StepReport run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
                  std::uint64_t request = 0);
 
+  // Runs a minibatch of so many samples forward and backward, the first ones of the order, and
+  // leaves nothing behind: how long this rank took, in seconds. Before the first update.
+  double seconds_of(std::uint64_t samples);
+
   // The update whose data were being prepared does not come next. Before run() with another one.
   void forget_upcoming();
 

@@ -57,6 +57,7 @@ Trainer::Trainer(const collectives::Communicator& world, RunOptions options,
                          options_.skips_nonfinite, &heartbeat_, options_.substep_clock});
   if (source_.test) evaluator_ = std::make_unique<Evaluator>(source_.test, options_.evaluate_every);
   if (opened.resume) go_on_from(*opened.resume);
+  if (adaptive_) adaptive_->try_minibatches(std::bind_front(&TrainStep::seconds_of, step_.get()));
 }
 
 Trainer::~Trainer() = default;
@@ -101,8 +102,8 @@ void Trainer::go_on_from(const ResumePoint& resume) {
           plan_ = data::TracePlan(adaptive_->trace(), plan_->options());
         }
         require_same_course(resume.checkpoint.state, options_.seed, optimizer_->rule());
-        const bool decides = adaptive_ && adaptive_->needs_decision();
-        if (!decides) require_passed(*plan_, resume.checkpoint.state.cursor);
+        if (!adaptive_ || !adaptive_->needs_decision())
+          require_passed(*plan_, resume.checkpoint.state.cursor);
         require_fit(resume.checkpoint.state, parts());
       },
       explain_);

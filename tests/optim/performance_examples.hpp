@@ -1,5 +1,5 @@
-// The reference vectors of goodput, random parameters and numbers of a plausible size, and a clock
-// that other programs do not move.
+// The reference vectors of goodput, random parameters and numbers of a plausible size, times that
+// follow parameters, and a clock that other programs do not move.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <vector>
 
 #include "optim/batch_candidates.hpp"
+#include "optim/performance_fit.hpp"
 #include "optim/performance_model.hpp"
 
 namespace rubato::optim {
@@ -69,6 +71,27 @@ double least_processor_seconds(const Function& function) {
     least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   return least;
+}
+
+using Profile = std::vector<Measurement>;
+
+inline Measurement measured(const PerformanceParameters& parameters, const UpdateWork& work) {
+  const UpdateTime time = predict(parameters, work);
+  return {work, time.substep_seconds, time.update_seconds, 20};
+}
+
+// One to sixteen ranks on one to four hosts, four minibatch sizes, one and two substeps.
+inline Profile full_profile(const PerformanceParameters& parameters) {
+  Profile profile;
+  for (const double minibatch : {16.0, 32.0, 64.0, 128.0}) {
+    for (const double substeps : {1.0, 2.0}) {
+      for (const std::size_t ranks : {1u, 2u, 4u, 8u, 16u}) {
+        const std::size_t hosts = ranks > 4 ? ranks / 4 : 1;
+        profile.push_back(measured(parameters, {hosts, ranks, minibatch, substeps}));
+      }
+    }
+  }
+  return profile;
 }
 
 }  // namespace rubato::optim

@@ -13,27 +13,6 @@
 namespace rubato::optim {
 namespace {
 
-using Profile = std::vector<Measurement>;
-
-Measurement measured(const PerformanceParameters& parameters, const UpdateWork& work) {
-  const UpdateTime time = predict(parameters, work);
-  return {work, time.substep_seconds, time.update_seconds, 20};
-}
-
-// One to sixteen ranks on one to four hosts, four minibatch sizes, one and two substeps.
-Profile full_profile(const PerformanceParameters& parameters) {
-  Profile profile;
-  for (const double minibatch : {16.0, 32.0, 64.0, 128.0}) {
-    for (const double substeps : {1.0, 2.0}) {
-      for (const std::size_t ranks : {1u, 2u, 4u, 8u, 16u}) {
-        const std::size_t hosts = ranks > 4 ? ranks / 4 : 1;
-        profile.push_back(measured(parameters, {hosts, ranks, minibatch, substeps}));
-      }
-    }
-  }
-  return profile;
-}
-
 // The largest relative error of the two times that a profile holds.
 double worst_error(const PerformanceParameters& found, const Profile& exact) {
   double worst = 0;
@@ -149,6 +128,22 @@ TEST(PerformanceFit, OneSizeHalvesTheMeanSubstep) {
 }
 
 // An update holds something else than substeps: its time is met where their number tells so.
+TEST(PerformanceFit, OneSizeGrowsAsItIsToldTo) {
+  const Profile one{{{1, 1, 50, 1}, 0.2, 0.2, 1}};
+  struct Case {
+    double told, per_sample, base;
+  };
+  for (const auto& [told, per_sample, base] :
+       {Case{3e-3, 3e-3, 0.05}, Case{0, 0, 0.2}, Case{1, 4e-3, 0}}) {  // no more than the whole
+    const PerformanceParameters found = *fit(one, told);
+    EXPECT_NEAR(found.substep_per_sample, per_sample, 1e-5) << told;
+    EXPECT_NEAR(found.substep_base, base, 1e-3) << told;
+  }
+  const PerformanceParameters law{.substep_base = 0.1, .substep_per_sample = 2e-3};
+  const Profile two{measured(law, {1, 1, 50, 1}), measured(law, {1, 1, 100, 1})};
+  EXPECT_EQ(fit(two, 1), fit(two));  // what was measured is known better
+}
+
 TEST(PerformanceFit, UpdatesAreForetoldThoughTheirSubstepsTakeLongerInCompany) {
   Profile profile;
   for (const double minibatch : {16.0, 32.0, 64.0, 128.0}) {

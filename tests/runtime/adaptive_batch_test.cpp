@@ -77,6 +77,23 @@ TEST_F(AdaptiveBatchTest, ABatchThatDoesNotFitIntoTheEpochWaitsForItsEnd) {
   EXPECT_EQ(adaptive.take_report().has_value(), world.rank() == 0);
 }
 
+// A minibatch takes as long as its samples ask for: there is nothing to be saved.
+TEST_F(AdaptiveBatchTest, KeepsABatchWhereATrialSaysThatNoOtherPays) {
+  AdaptiveBatch adaptive = begun();
+  std::vector<std::uint64_t> tried;
+  const double substep = 0.05;
+  const auto minibatch = static_cast<double>(adaptive.trace().row(0).minibatch);
+  adaptive.try_minibatches([&](std::uint64_t samples) {
+    tried.push_back(samples);
+    return substep * static_cast<double>(samples) / minibatch;
+  });
+  EXPECT_EQ(tried[0], adaptive.trace().row(0).minibatch);
+  EXPECT_EQ(tried[1], std::min<std::uint64_t>(4 * tried[0], 50));
+  observe_updates(adaptive, world.size(), 10,
+                  [&](StepReport& report) { report.seconds = substep * 1.01; });
+  EXPECT_FALSE(adaptive.decide({.update = 32}, std::nullopt, all_noise()));
+}
+
 // A reader of the row, and one of the metrics.
 TEST_F(AdaptiveBatchTest, ADecisionTellsWhatElseHappenedThere) {
   AdaptiveBatch adaptive = begun();

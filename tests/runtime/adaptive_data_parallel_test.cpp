@@ -17,6 +17,31 @@ using testing::HasSubstr;
 
 class AdaptiveDataParallelTest : public SmallJobTest {};
 
+// Notes the sizes of the minibatches that it is asked for.
+class NotingModel final : public nn::Model {
+ public:
+  explicit NotingModel(std::vector<std::size_t>& sizes) : sizes_(sizes) {}
+  const nn::Layout& layout() const override { return model_->layout(); }
+  void initialize(std::span<float> parameters, std::uint64_t seed) const override {
+    model_->initialize(parameters, seed);
+  }
+  void use_parameters(std::span<const float> parameters) override {
+    model_->use_parameters(parameters);
+  }
+  nn::MinibatchLoss gradient(const nn::MinibatchView& minibatch, std::span<float> out) override {
+    sizes_.push_back(minibatch.labels.size());
+    return model_->gradient(minibatch, out);
+  }
+  nn::MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t> labels,
+                             std::span<nn::SampleLoss> each) override {
+    return model_->evaluate(inputs, labels, each);
+  }
+
+ private:
+  std::unique_ptr<nn::Model> model_ = nn::make_model("mlp:4", {8, 8, 1}, 10, nn::backend("auto"));
+  std::vector<std::size_t>& sizes_;
+};
+
 TEST_F(AdaptiveDataParallelTest, MakesOneUpdateOfABatch) {
   Job job(world, {});
   SmallJob parts;
@@ -55,6 +80,20 @@ TEST_F(AdaptiveDataParallelTest, AStudysScheduleKnowsTheEpochs) {
   EXPECT_DOUBLE_EQ(rates[22], 0);
   EXPECT_DOUBLE_EQ(rates[23], 0.02);
   EXPECT_DOUBLE_EQ(rates[46], 0.02 * std::pow(1 - 2.0 / 23 / 4, 2));
+}
+
+TEST_F(AdaptiveDataParallelTest, TriesMinibatchesForALoaderThatChoosesItsBatchSizes) {
+  for (const bool chooses : {false, true}) {
+    std::vector<std::size_t> sizes;
+    Job job(world, {});
+    const AdaptiveDataParallel model(std::make_unique<NotingModel>(sizes), {.name = "sgd"},
+                                     optim::LearningRateSchedule({.base_rate = 0.01}));
+    AdaptiveDataLoader train(SmallJob::source().train, {.batch_size = 8 * world.size()});
+    if (chooses) train.autoscale_batch_size(100 * world.size(), {8, 20});
+    train.current_batch_size();  // the job begins
+    ASSERT_EQ(sizes.size(), chooses ? 12 : 0);
+    for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(sizes[i], i % 2 == 0 ? 8U : 20U);
+  }
 }
 
 // A user's own substeps see the same minibatches that an update is made of.

@@ -265,6 +265,14 @@ TEST_F(AdaptiveRunTest, ReportsWhatItConsidersAndWhatUpdatesAreWorth) {
   EXPECT_EQ(listener.updates.back().minibatch, last.decision.configuration.minibatch);
 }
 
+TEST_F(AdaptiveRunTest, TriesMinibatchesBeforeItsFirstUpdate) {
+  RunOptions options = adaptive_run();
+  int ticks = 0;
+  options.substep_clock = [&ticks] { return 1e-3 * ++ticks; };
+  const Trainer trainer(world, options, collectives::plain_failure);
+  EXPECT_EQ(ticks, 2 * 2 * 6);  // beginning and end of each: two sizes, six times
+}
+
 TEST_F(AdaptiveRunTest, RefusesToGoOnWithARunOfAnotherKind) {
   RunOptions constant = adaptive_run();
   constant.adaptive.reset();

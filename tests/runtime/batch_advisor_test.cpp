@@ -79,6 +79,37 @@ TEST(BatchAdvisor, PredictsTheGoodputOfWhatItHasSeen) {
   EXPECT_NEAR(advice->current_goodput, 512 / seconds, 0.02 * 512 / seconds);
 }
 
+// Half of a substep, it is guessed, does not depend on its size; in truth nearly all does.
+TEST(BatchAdvisor, DoesNotLeaveABatchForWhatIsKnownToBringNothing) {
+  const auto choice_where = [](const std::optional<double>& seconds_per_sample) {
+    BatchAdvisor advisor(limits_of(64, 256), 1, 2, false);
+    if (seconds_per_sample) advisor.know_seconds_per_sample(*seconds_per_sample);
+    const std::vector<RankTime> ranks(2, {0.032, 0.032, 1});
+    for (int i = 0; i < 20; ++i) {
+      advisor.observe(update_of(advisor.initial()), advisor.initial(), ranks, 0.033);
+    }
+    return advisor.advise({1e6, 1e-6}, advisor.initial())->choice.configuration.batch;
+  };
+  EXPECT_EQ(choice_where({}), 256U);
+  EXPECT_EQ(choice_where(1e-3), 64U);
+  EXPECT_EQ(choice_where(1e-4), 256U);
+}
+
+TEST(BatchAdvisor, TriesASizeThatMayBeChosenBesideTheOneInUse) {
+  using Sizes = std::pair<std::uint64_t, std::uint64_t>;
+  const auto sizes = [](const optim::BatchLimits& limits, std::uint64_t in_use) {
+    return BatchAdvisor(limits, 1, 2, false).sizes_to_try(in_use);
+  };
+  EXPECT_EQ(sizes(limits_of(64, 1024), 32), Sizes(32, 128));
+  EXPECT_EQ(sizes(limits_of(64, 1024, optim::LocalBounds{8, 50}), 32), Sizes(32, 50));
+  EXPECT_EQ(sizes(limits_of(64, 1024, optim::LocalBounds{20, 32}), 32), Sizes(20, 32));
+  EXPECT_EQ(sizes(limits_of(64, 1024, optim::LocalBounds{4, 32}), 32), Sizes(8, 32));
+  EXPECT_EQ(sizes(limits_of(64, 64), 32), Sizes(8, 32));
+  EXPECT_EQ(sizes(limits_of(64, 1024, optim::LocalBounds{32, 32}), 32), std::nullopt);
+  EXPECT_EQ(sizes({.initial_batch = 64, .max_batch_size = 1024, .fixed_minibatch = 16}, 16),
+            std::nullopt);
+}
+
 TEST(BatchAdvisor, PassesOverUpdatesOfAnotherSize) {
   BatchAdvisor advisor(limits_of(64, 1024), 1, 2, false);
   const optim::Configuration other{32, 1, 40};

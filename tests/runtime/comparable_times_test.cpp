@@ -112,6 +112,14 @@ TEST(ComparableTimes, MakesPredictionsForCrowdedRanksRight) {
       0.1);
 }
 
+// Two ranks have had one size, four another: that those are slower shows where it is known how a
+// substep grows.
+TEST(ComparableTimes, TellsSlownessFromSizeWhereTheGrowthIsKnown) {
+  const std::vector<optim::Measurement> profile{measured(2, 16, 1, 1), measured(4, 128, 1, 2.5)};
+  EXPECT_NEAR(comparable_times(profile, 1, 2, 1e-5)[1].work.substeps, 2.5, 0.02);
+  EXPECT_LT(comparable_times(profile, 1, 2)[1].work.substeps, 1.5);
+}
+
 TEST(ComparableTimes, ChangesNothingWhereNothingIsKnown) {
   EXPECT_TRUE(comparable_times({}, 1, 2).empty());
   const std::vector<optim::Measurement> nonsense{{.work = {1, 2, 8, 1}, .update_seconds = -1}};

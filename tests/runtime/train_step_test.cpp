@@ -129,6 +129,24 @@ TEST_F(TrainStepTest, FollowsAPlainProgramOverUnevenBatches) {
   EXPECT_EQ(step->audit(), (SampleAudit{1, 0, 0, used}));  // the epoch is over with the trace
 }
 
+TEST_F(TrainStepTest, MinibatchesThatWereTriedLeaveNothingBehind) {
+  const auto weight_and_audit = [this](bool tries) {
+    build(std::make_unique<SumModel>(), data::BatchTrace::from_rows({10, 1, 33}));
+    if (tries) {
+      EXPECT_GT(step->seconds_of(3), 0);
+      EXPECT_GT(step->seconds_of(minibatch), 0);
+    }
+    StepReport report;
+    for (auto update = plan->next({}); update;) {
+      const auto upcoming = plan->next(update->end);
+      report = step->run(*update, upcoming ? &*upcoming : nullptr);
+      update = upcoming;
+    }
+    return std::pair(replica->shared().parameters[0], report.audit);
+  };
+  EXPECT_EQ(weight_and_audit(true), weight_and_audit(false));
+}
+
 TEST_F(TrainStepTest, ANonFiniteGradientLeavesTheWeightsAndNamesTheUpdate) {
   build(std::make_unique<SumModel>(0.0F), data::BatchTrace::from_rows({20}));
   const auto update = plan->next({});
