@@ -23,6 +23,14 @@ std::vector<std::size_t> parameter_sizes(std::span<const TensorRange> tensors) {
   return sizes;
 }
 
+std::vector<std::size_t> places_of_scales(const TensorSegments& segments) {
+  std::vector<std::size_t> places{0};
+  for (const Segment& segment : segments.all().first(segments.parameters())) {
+    places.push_back(places.back() + most_elements_measured(segment));
+  }
+  return places;
+}
+
 }  // namespace
 
 GradientMeasures::GradientMeasures(const collectives::Topology& topology,
@@ -35,8 +43,9 @@ GradientMeasures::GradientMeasures(const collectives::Topology& topology,
       sizes_(parameter_sizes(tensors)),
       weighed_squares_(segments.parameters()),
       tensor_facts_(tensor_sums_),
+      scale_places_(places_of_scales(segments)),
       scale_memory_(topology, topology.node().rank() == 0 && options.preconditioner != nullptr
-                                  ? options.preconditioner_state.size() * sizeof(float)
+                                  ? scale_places_.back() * sizeof(float)
                                   : 0),
       mean_memory_(topology,
                    topology.node().rank() == 0 ? segments.parameters() * sizeof(MeanSquares) : 0),
@@ -60,8 +69,9 @@ MeasuredPieces GradientMeasures::pieces_of(std::size_t segment) const {
   return measured_pieces(segments_, segment, *scales_after_updates_);
 }
 
-std::span<float> GradientMeasures::scales(std::size_t segment, std::size_t size) const {
-  return scale_memory_.region_as<float>(0).subspan(segments_.begin_of(segment), size);
+std::span<float> GradientMeasures::scales(std::size_t segment) const {
+  const std::size_t begin = scale_places_[segment];
+  return scale_memory_.region_as<float>(0).subspan(begin, scale_places_[segment + 1] - begin);
 }
 
 void GradientMeasures::take_scales() {
@@ -74,7 +84,7 @@ void GradientMeasures::take_scales() {
     MeasuredPieces::Elements memory;
     const std::span<const float> state = pieces_of(i).gather(
         options_.preconditioner_state.subspan(begin, segments_.all()[i].size), memory);
-    options_.preconditioner->inverse_scales(state, scales(i, state.size()));
+    options_.preconditioner->inverse_scales(state, scales(i).first(state.size()));
   }
 }
 
@@ -83,9 +93,10 @@ void GradientMeasures::take(std::size_t segment, std::span<const float> gradient
   const MeasuredPieces pieces = pieces_of(segment);
   const std::size_t size = pieces.size();
   if (const std::size_t next = segment + 1; next < segments_.parameters()) {
-    prefetch(scales(next, std::min(size, segments_.all()[next].size)));
+    const std::span<const float> upcoming = scales(next);
+    prefetch(upcoming.first(std::min(size, upcoming.size())));
   }
-  weighed_squares_[segment] = pieces.weight * square(pieces, gradient, scales(segment, size));
+  weighed_squares_[segment] = pieces.weight * square(pieces, gradient, scales(segment).first(size));
 }
 
 double GradientMeasures::finish_minibatch(std::span<const double> squares, double samples) {
@@ -134,7 +145,7 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
 void GradientMeasures::weigh(std::size_t segment, std::span<const float> mean,
                              std::span<const float> kept, MeanSquares& result) const {
   const MeasuredPieces pieces = pieces_of(segment);
-  const std::span<const float> scale = scales(segment, pieces.size());
+  const std::span<const float> scale = scales(segment).first(pieces.size());
   result.weighed_square = pieces.weight * square(pieces, mean, scale);
   if (kept.empty()) return;
   result.weighed_product = pieces.weight * product(pieces, kept, mean, scale);

@@ -79,8 +79,8 @@ class GradientMeasures {
     double weighed_square, weighed_product, weighed_kept;
   };
   MeasuredPieces pieces_of(std::size_t segment) const;
-  // 1 / P of the segment's pieces.
-  std::span<float> scales(std::size_t segment, std::size_t size) const;
+  // 1 / P of the segment's pieces, and room for more of them.
+  std::span<float> scales(std::size_t segment) const;
   // In the optimizer's metric; `kept` may be empty.
   void weigh(std::size_t segment, std::span<const float> mean, std::span<const float> kept,
              MeanSquares& result) const;
@@ -101,10 +101,11 @@ class GradientMeasures {
   std::vector<double> weighed_squares_;  // of the gradient under way, of each segment
   std::vector<GradientFacts> tensor_facts_;
   std::optional<std::uint64_t> scales_after_updates_;
-  collectives::NodeMemory scale_memory_;  // the first rank's region: 1 / P of what is measured of
-                                          // a segment, from the segment's place on
-  collectives::NodeMemory mean_memory_;   // the first rank's region: MeanSquares of each segment
-  collectives::NodeMemory pair_memory_;   // per rank: the sum of each tensor
+  std::vector<std::size_t> scale_places_;  // where each segment's scales begin, and the last end
+  collectives::NodeMemory scale_memory_;   // the first rank's region: 1 / P of what is measured of
+                                           // each segment
+  collectives::NodeMemory mean_memory_;    // the first rank's region: MeanSquares of each segment
+  collectives::NodeMemory pair_memory_;    // per rank: the sum of each tensor
 };
 
 }  // namespace rubato::optim

@@ -57,6 +57,13 @@ inline std::uint64_t shift_of_turn(std::uint64_t number) {
   return number * golden >> 59;
 }
 
+// Of a segment no update measures more elements.
+inline std::size_t most_elements_measured(const Segment& segment) {
+  if (segment.tensor_size <= most_elements_measured_whole) return segment.size;
+  constexpr std::size_t in_turn = pieces_in_turn * piece_elements;
+  return std::min(segment.size, (segment.size + in_turn - 1) / in_turn * piece_elements);
+}
+
 // Of segment `index`, when so many updates have been made. (Inline, because a segment's pieces take
 // hardly longer than a call.)
 inline MeasuredPieces measured_pieces(const TensorSegments& segments, std::size_t index,

@@ -75,6 +75,17 @@ TEST(MeasuredPieces, AreALineInEvery512ElementsOfALargeTensor) {
 }
 
 // As they are where each second update is compared with the one before it.
+TEST(MeasuredPieces, AreNeverMoreThanTheMost) {
+  const TensorSegments segments = example_segments();
+  for (std::size_t segment = 0; segment < segments.parameters(); ++segment) {
+    std::size_t most = 0;
+    for (std::uint64_t update = 0; update < 64; ++update) {
+      most = std::max(most, measured_pieces(segments, segment, update).size());
+    }
+    EXPECT_EQ(most_elements_measured(segments.all()[segment]), most) << segment;
+  }
+}
+
 TEST(MeasuredPieces, HaveTheirTurnsAsOftenInEveryRhythm) {
   for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 32U, 100U}) {
     std::vector<std::uint64_t> updates;
