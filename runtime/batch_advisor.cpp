@@ -93,7 +93,9 @@ BatchAdvisor::BatchAdvisor(const optim::BatchLimits& limits, std::size_t hosts, 
 std::optional<std::pair<std::uint64_t, std::uint64_t>> BatchAdvisor::sizes_to_try(
     std::uint64_t in_use) const {
   constexpr std::uint64_t apart = 4;  // times: far enough that noise matters little
-  const std::uint64_t more = std::min(apart * in_use, largest_minibatch(limits_, ranks_));
+  const std::uint64_t largest = largest_minibatch(limits_, ranks_);
+  in_use = std::min(in_use, largest);
+  const std::uint64_t more = std::min(apart * in_use, largest);
   if (more > in_use) return std::pair{in_use, more};
   const std::uint64_t least = limits_.fixed_minibatch ? *limits_.fixed_minibatch
                               : limits_.local_bounds  ? limits_.local_bounds->lower

@@ -26,7 +26,8 @@ class BatchAdvisor {
                bool shared_by_speed);
 
   // Two sizes of minibatches, ascending, whose times tell how a substep's grows with its size: the
-  // one in use and another that may be chosen. None where there is no other.
+  // one in use, or the largest if that was chosen on other ranks and is too large for these, and
+  // another that may be chosen. None where there is no other.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> sizes_to_try(std::uint64_t in_use) const;
   // What a substep was found to take longer for one more sample: counts until updates with
   // minibatches of several sizes were observed.

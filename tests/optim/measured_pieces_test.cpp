@@ -74,7 +74,6 @@ TEST(MeasuredPieces, AreALineInEvery512ElementsOfALargeTensor) {
   for (const double turn : turns) EXPECT_NEAR(turn, 3.75, 1.5);
 }
 
-// As they are where each second update is compared with the one before it.
 TEST(MeasuredPieces, AreNeverMoreThanTheMost) {
   const TensorSegments segments = example_segments();
   for (std::size_t segment = 0; segment < segments.parameters(); ++segment) {
@@ -86,6 +85,7 @@ TEST(MeasuredPieces, AreNeverMoreThanTheMost) {
   }
 }
 
+// As they are where each second update is compared with the one before it.
 TEST(MeasuredPieces, HaveTheirTurnsAsOftenInEveryRhythm) {
   for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 32U, 100U}) {
     std::vector<std::uint64_t> updates;

@@ -127,7 +127,6 @@ TEST(PerformanceFit, OneSizeHalvesTheMeanSubstep) {
               std::exp((0.3 * std::log(0.2) + std::log(0.25)) / 1.3) - 0.1, 1e-3);
 }
 
-// An update holds something else than substeps: its time is met where their number tells so.
 TEST(PerformanceFit, OneSizeGrowsAsItIsToldTo) {
   const Profile one{{{1, 1, 50, 1}, 0.2, 0.2, 1}};
   struct Case {
@@ -144,6 +143,7 @@ TEST(PerformanceFit, OneSizeGrowsAsItIsToldTo) {
   EXPECT_EQ(fit(two, 1), fit(two));  // what was measured is known better
 }
 
+// An update holds something else than substeps: its time is met where their number tells so.
 TEST(PerformanceFit, UpdatesAreForetoldThoughTheirSubstepsTakeLongerInCompany) {
   Profile profile;
   for (const double minibatch : {16.0, 32.0, 64.0, 128.0}) {

@@ -106,6 +106,7 @@ TEST(BatchAdvisor, TriesASizeThatMayBeChosenBesideTheOneInUse) {
   EXPECT_EQ(sizes(limits_of(64, 1024, optim::LocalBounds{4, 32}), 32), Sizes(8, 32));
   EXPECT_EQ(sizes(limits_of(64, 64), 32), Sizes(8, 32));
   EXPECT_EQ(sizes(limits_of(64, 1024, optim::LocalBounds{32, 32}), 32), std::nullopt);
+  EXPECT_EQ(sizes(limits_of(64, 200), 150), Sizes(25, 100));  // the one in use on other ranks
   EXPECT_EQ(sizes({.initial_batch = 64, .max_batch_size = 1024, .fixed_minibatch = 16}, 16),
             std::nullopt);
 }
