@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "optim/squared_norm.hpp"
+#include "optim/write_prefetch.hpp"
 
 namespace rubato::optim {
 
@@ -81,7 +82,9 @@ void LayerwiseUpdate::step(const Part& part) {
                      .is_vector = sync_.tensors()[part.tensor].is_vector};
   if (optimizer_.makes_directions()) tensor.direction_square = norms_->direction(part.tensor);
   for (std::size_t i = part.first_segment; i < part.end_segment; ++i) {
-    norms_->note_new_weights(i, optimizer_.step(elements_of(i), tensor));
+    const TensorPart<float> elements = elements_of(i);
+    if (!optimizer_.makes_directions()) prefetch_for_writing(elements.parameters);
+    norms_->note_new_weights(i, optimizer_.step(elements, tensor));
   }
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "optim/write_prefetch.hpp"
+
 namespace rubato::optim {
 
 namespace {
@@ -24,7 +26,7 @@ SliceUpdate::SliceUpdate(Optimizer<float>& optimizer, GradientSync& sync, Shared
     : optimizer_(optimizer),
       sync_(sync),
       state_(std::move(state)),
-      state_of_block_(optimizer.state_names().size()) {
+      state_of_piece_(optimizer.state_names().size()) {
   const auto* layerwise = dynamic_cast<const LayerwiseOptimizer<float>*>(&optimizer);
   if (layerwise == nullptr) return;
   layerwise_ = std::make_unique<LayerwiseUpdate>(
@@ -64,14 +66,19 @@ void SliceUpdate::take(std::size_t begin, std::span<const float> mean) {
 }
 
 std::span<const std::span<float>> SliceUpdate::my_buffers() const {
-  return std::span(state_.optimizer_state).first(state_of_block_.size());
+  return std::span(state_.optimizer_state).first(state_of_piece_.size());
 }
 
+// The parameters lie in the caches of all ranks that have computed with them.
 void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean) {
-  std::ranges::transform(my_buffers(), state_of_block_.begin(), [&](std::span<float> buffer) {
-    return buffer.subspan(begin, mean.size());
-  });
-  optimizer_.update_slice(state_.parameters.subspan(begin, mean.size()), mean, state_of_block_);
+  for (std::size_t from = 0; from < mean.size(); from += write_prefetch_elements) {
+    const std::size_t size = std::min(write_prefetch_elements, mean.size() - from);
+    const auto piece_of = [&](std::span<float> all) { return all.subspan(begin + from, size); };
+    const std::span<float> parameters = piece_of(state_.parameters);
+    prefetch_for_writing(parameters);
+    std::ranges::transform(my_buffers(), state_of_piece_.begin(), piece_of);
+    optimizer_.update_slice(parameters, mean.subspan(from, size), state_of_piece_);
+  }
 }
 
 void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean) {

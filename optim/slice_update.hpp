@@ -57,7 +57,7 @@ class SliceUpdate final : public MeanUse {
   std::unique_ptr<LayerwiseUpdate> layerwise_;  // of an optimizer that steps tensor by tensor
   UpdateRate rate_;
   std::size_t minibatches_ = 0;
-  std::vector<std::span<float>> state_of_block_;
+  std::vector<std::span<float>> state_of_piece_;
 };
 
 }  // namespace rubato::optim
