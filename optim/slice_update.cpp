@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "optim/flush_denormals.hpp"
 #include "optim/write_prefetch.hpp"
 
 namespace rubato::optim {
@@ -44,6 +45,7 @@ void SliceUpdate::run() {
   const collectives::Slice slice = sync_.my_slice();
   const std::span<const float> mean = sync_.mean_gradient().subspan(slice.begin, slice.size);
   if (!layerwise_) return take(slice.begin, mean);
+  const FlushDenormals flush;
   layerwise_->run();
   move_statistics(slice.begin, mean);
 }
@@ -59,6 +61,7 @@ void SliceUpdate::keep_mean() const {
 void SliceUpdate::begin() { optimizer_.begin_update(rate_); }
 
 void SliceUpdate::take(std::size_t begin, std::span<const float> mean) {
+  const FlushDenormals flush;
   const std::size_t end = begin + mean.size();
   const std::size_t parameters = sync_.parameter_elements();
   if (begin < parameters) step_parameters(begin, mean.first(std::min(end, parameters) - begin));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <span>
@@ -120,6 +121,36 @@ TEST(SliceUpdate, DoesTheSameBlockByBlock) {
         sync.barrier();
       }
       EXPECT_EQ(results[0], results[1]);
+    }
+  }
+}
+
+// What is left of the momentum of units that are never active; elsewhere such numbers are kept.
+TEST(SliceUpdate, TakesDenormalNumbersForZero) {
+  constexpr float denormal = 1e-40F;
+  const auto world = collectives::Communicator::world();
+  const collectives::Topology topology(world);
+  for (const char* name : {"sgd", "lars"}) {
+    for (const bool offers_use : {false, true}) {
+      Memory memory(topology);
+      const std::span<float> momenta = memory.state.optimizer_state[0];
+      const auto optimizer = make_optimizer<float>({.name = name, .momentum = momentum});
+      GradientSync sync = automatic_sync(topology, SumKind::exact);
+      SliceUpdate update(*optimizer, sync, memory.state);
+      if (topology.node().rank() == 0) std::ranges::fill(momenta, denormal);
+      sync.barrier();
+
+      update.prepare(update_rate, 1);
+      sync.begin(1, 8);
+      const std::vector<float> nothing(total_elements);
+      if (world.rank() == 0) sync.accumulate({0, 8, 0, 0}, nothing);
+      if (!sync.sum(0, {}, offers_use ? &update : nullptr).is_used) update.run();
+      sync.barrier();
+
+      for (const float value : momenta) ASSERT_EQ(value, 0.0F) << name;
+      volatile float outside = denormal;
+      EXPECT_GT(outside * 0.5F, 0.0F);
+      sync.barrier();
     }
   }
 }
