@@ -2,61 +2,18 @@
 #include "optim/gradient_accumulator.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
 
 #include "optim/norm_block.hpp"
+#include "optim/segment_look.hpp"
 
 namespace rubato::optim {
 
 namespace {
 
 static_assert(line_elements % lanes == 0, "segments must be whole rows of lanes");
-
-constexpr std::size_t bits_group = 2 * lane_group;
-using Bits = std::uint32_t __attribute__((vector_size(bits_group * sizeof(std::uint32_t))));
-using Largest = std::array<Bits, lanes / bits_group>;
-
-struct SegmentFacts {
-  double square;
-  std::uint32_t largest_bits;
-};
-
-// What the lanes carry through a segment.
-struct State {
-  LaneSums square{};
-  Largest largest{};
-};
-
-// One instruction. Of the plain expression g++ 12 makes four.
-inline Bits larger(const Bits& a, const Bits& b) {
-#ifdef __AVX2__
-  return std::bit_cast<Bits>(
-      _mm256_max_epu32(std::bit_cast<__m256i>(a), std::bit_cast<__m256i>(b)));
-#else
-  return a > b ? a : b;
-#endif
-}
-
-// In vectors of floats, which are twice as wide as those of their norm.
-inline void note_largest_of_row(const float* gradient, Largest& largest) {
-  for (std::size_t part = 0; part < largest.size(); ++part) {
-    largest[part] =
-        larger(largest[part], load_lanes<Bits>(gradient + part * bits_group) & 0x7fffffffU);
-  }
-}
-
-// What one group adds to the sums.
-template <class Sum>
-inline Lanes<Sum> measured_addends(const float* gradient, double constant, State& state,
-                                   std::size_t group) {
-  const auto g = load_lanes<Floats>(gradient);
-  const Doubles wide = widened(g);
-  add_product(wide, wide, state.square[group]);
-  return addends<Sum>(g, constant);
-}
 
 // sums (+)= addends for one group. The first of an update overwrite what the last one left.
 template <bool first, class Sum>
@@ -65,23 +22,16 @@ inline void add_group(Lanes<Sum> group, Sum* sums) {
   store_lanes(group, sums);
 }
 
-SegmentFacts facts_of(const State& state) {
-  std::uint32_t largest = 0;
-  for (const Bits& part : state.largest) {
-    for (std::size_t i = 0; i < bits_group; ++i) largest = std::max(largest, part[i]);
-  }
-  return {sum_in_order(state.square), largest};
-}
-
 template <bool first, class Sum>
 SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std::size_t size,
                      double constant) {
-  State state;
+  LookState state;
   for (std::size_t i = 0; i < size; i += lanes) {
     note_largest_of_row(gradient + i, state.largest);
     for_each_group([&](std::size_t group) {
       const std::size_t j = i + group * lane_group;
-      add_group<first>(measured_addends<Sum>(gradient + j, constant, state, group), sums + j);
+      add_group<first>(measured_addends<Sum>(gradient + j, constant, state.square[group]),
+                       sums + j);
     });
   }
   return facts_of(state);
@@ -90,15 +40,15 @@ SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std
 template <bool first, class Sum>
 std::array<SegmentFacts, 2> add_all(const float* __restrict a, const float* __restrict b,
                                     Sum* __restrict sums, std::size_t size, double constant) {
-  State of_a;
-  State of_b;
+  LookState of_a;
+  LookState of_b;
   for (std::size_t i = 0; i < size; i += lanes) {
     note_largest_of_row(a + i, of_a.largest);
     note_largest_of_row(b + i, of_b.largest);
     for_each_group([&](std::size_t group) {
       const std::size_t j = i + group * lane_group;
-      add_group<first>(measured_addends<Sum>(a + j, constant, of_a, group) +
-                           measured_addends<Sum>(b + j, constant, of_b, group),
+      add_group<first>(measured_addends<Sum>(a + j, constant, of_a.square[group]) +
+                           measured_addends<Sum>(b + j, constant, of_b.square[group]),
                        sums + j);
     });
   }
@@ -106,8 +56,9 @@ std::array<SegmentFacts, 2> add_all(const float* __restrict a, const float* __re
 }
 
 SegmentFacts look_at_all(const float* gradient, std::size_t size) {
-  State state;
+  LookState state;
   for (std::size_t i = 0; i < size; i += lanes) {
+    __builtin_prefetch(gradient + i + prefetch_floats);
     note_largest_of_row(gradient + i, state.largest);
     for_each_group([&](std::size_t group) {
       const Doubles wide = widened(load_lanes<Floats>(gradient + i + group * lane_group));
@@ -167,7 +118,7 @@ std::array<double, 2> GradientAccumulator::add_two(std::span<const float> a,
     note_largest(i, std::max(facts_a.largest_bits, facts_b.largest_bits));
   }
   is_empty_ = false;
-  return {norm_of(squares_), norm_of(second_squares_)};
+  return {segments_.sum_by_blocks(squares_), segments_.sum_by_blocks(second_squares_)};
 }
 
 std::size_t GradientAccumulator::add_from(std::size_t from, std::span<const float> gradient,
@@ -188,17 +139,7 @@ double GradientAccumulator::finish(const Take& take) {
   for (std::size_t i = 0; i < taken_from_; ++i) take(i);
   for (std::size_t i = segments_.parameters(); i < segments_.all().size(); ++i) take(i);
   taken_from_ = segments_.parameters();
-  return norm_of(squares_);
-}
-
-double GradientAccumulator::norm_of(std::span<const double> squares) const {
-  double square = 0;
-  double block = 0;
-  for (std::size_t i = 0; i < segments_.parameters(); ++i) {
-    block += squares[i];
-    if (segments_.all()[i].ends_block) square += std::exchange(block, 0.0);
-  }
-  return square + block;
+  return segments_.sum_by_blocks(squares_);
 }
 
 template <class Take>

@@ -63,7 +63,6 @@ class GradientAccumulator {
   std::size_t take_from(std::size_t from, const Take& take);
   void add_segment(std::size_t index, std::span<const float> gradient, const ExactUnits& units);
   void look_at_segment(std::size_t index, std::span<const float> gradient);
-  double norm_of(std::span<const double> squares) const;  // from those of the segments
   void note(std::size_t index, std::span<const float> gradient, double square,
             std::uint32_t largest_bits);
   void note_largest(std::size_t index, std::uint32_t bits);

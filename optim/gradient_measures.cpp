@@ -54,6 +54,7 @@ GradientMeasures::GradientMeasures(const collectives::Topology& topology,
 void GradientMeasures::begin(std::size_t minibatches, const ExactUnits* units) {
   minibatches_ = minibatches;
   units_ = units;
+  weighs_ = is_settled() && tells();
   std::ranges::fill(pairs_of(topology_.node().rank()), ExactPair());
 }
 
@@ -89,19 +90,40 @@ void GradientMeasures::take_scales() {
 }
 
 void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {
-  if (segment >= segments_.parameters() || !weighs()) return;
+  if (segment >= segments_.parameters() || !weighs_) return;
   const MeasuredPieces pieces = pieces_of(segment);
-  const std::size_t size = pieces.size();
-  if (const std::size_t next = segment + 1; next < segments_.parameters()) {
-    const std::span<const float> upcoming = scales(next);
-    prefetch(upcoming.first(std::min(size, upcoming.size())));
+  fetch_scales(segment + 1, pieces.size);
+  weighed_squares_[segment] = weighed_square(segment, pieces, gradient);
+}
+
+void GradientMeasures::weigh(std::size_t segment, std::span<const float* const> gradients,
+                             std::span<double> squares) const {
+  const std::size_t size = segments_.all()[segment].size;
+  const MeasuredPieces pieces = pieces_of(segment);
+  fetch_scales(segment + 1, pieces.size);
+  if (segment + 1 < segments_.parameters()) {
+    const MeasuredPieces upcoming = pieces_of(segment + 1);
+    for (const float* gradient : gradients) upcoming.prefetch(gradient + size);
   }
-  weighed_squares_[segment] = pieces.weight * square(pieces, gradient, scales(segment).first(size));
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    squares[i] = weighed_square(segment, pieces, {gradients[i], size});
+  }
+}
+
+void GradientMeasures::fetch_scales(std::size_t segment, std::size_t most) const {
+  if (segment >= segments_.parameters()) return;
+  const std::span<const float> upcoming = scales(segment);
+  prefetch(upcoming.first(std::min(most, upcoming.size())));
+}
+
+double GradientMeasures::weighed_square(std::size_t segment, const MeasuredPieces& pieces,
+                                        std::span<const float> gradient) const {
+  return pieces.weight * square(pieces, gradient, scales(segment).first(pieces.size));
 }
 
 double GradientMeasures::finish_minibatch(std::span<const double> squares, double samples) {
   double weighed = 0;
-  if (weighs()) {
+  if (weighs_) {
     for (const double square : weighed_squares_) weighed += square;
   }
   const std::span<ExactPair> pairs = pairs_of(topology_.node().rank());
@@ -137,7 +159,7 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
       result.kept_product = product(p, g);
       result.kept_square = product(p, p);
     }
-    if (weighs()) weigh(first + i, g, p, result);
+    if (weighs_) weigh(first + i, g, p, result);
     means()[first + i] = result;
   }
 }
@@ -145,9 +167,9 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
 void GradientMeasures::weigh(std::size_t segment, std::span<const float> mean,
                              std::span<const float> kept, MeanSquares& result) const {
   const MeasuredPieces pieces = pieces_of(segment);
-  const std::span<const float> scale = scales(segment).first(pieces.size());
-  result.weighed_square = pieces.weight * square(pieces, mean, scale);
+  result.weighed_square = weighed_square(segment, pieces, mean);
   if (kept.empty()) return;
+  const std::span<const float> scale = scales(segment).first(pieces.size);
   result.weighed_product = pieces.weight * product(pieces, kept, mean, scale);
   result.weighed_kept = pieces.weight * square(pieces, kept, scale);
 }
@@ -166,7 +188,7 @@ void GradientMeasures::add_up(std::span<double> table) const {
 
 GradientFacts GradientMeasures::preconditioned(const GradientFacts& plain,
                                                double square_per_sample) const {
-  if (!weighs()) return {};
+  if (!weighs_) return {};
   GradientFacts facts{.batch_size = plain.batch_size, .minibatches = plain.minibatches};
   facts.weighted_square = square_per_sample / plain.batch_size;
   for (const MeanSquares& mean : means()) {

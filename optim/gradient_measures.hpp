@@ -49,6 +49,12 @@ class GradientMeasures {
   // A new update begins. With `units`, sums over minibatches are exact.
   void begin(std::size_t minibatches, const ExactUnits* units);
 
+  // Whether this update measures in the optimizer's metric; if so, squared norms there, of a
+  // segment of several minibatches' gradients. The next segments are fetched meanwhile.
+  bool weighs() const noexcept { return weighs_; }
+  void weigh(std::size_t segment, std::span<const float* const> gradients,
+             std::span<double> squares) const;
+
   // A segment of the gradient under way, of one minibatch.
   void take(std::size_t segment, std::span<const float> gradient);
   // That gradient, the sum over so many samples, is complete; `squares` of each segment. Returns
@@ -81,6 +87,9 @@ class GradientMeasures {
   MeasuredPieces pieces_of(std::size_t segment) const;
   // 1 / P of the segment's pieces, and room for more of them.
   std::span<float> scales(std::size_t segment) const;
+  void fetch_scales(std::size_t segment, std::size_t most) const;
+  double weighed_square(std::size_t segment, const MeasuredPieces& pieces,
+                        std::span<const float> gradient) const;
   // In the optimizer's metric; `kept` may be empty.
   void weigh(std::size_t segment, std::span<const float> mean, std::span<const float> kept,
              MeanSquares& result) const;
@@ -89,7 +98,6 @@ class GradientMeasures {
   bool is_settled() const;
   // An update of one minibatch tells of noise only beside one that was kept.
   bool tells() const { return minibatches_ > 1 || !options_.kept_gradient.empty(); }
-  bool weighs() const { return is_settled() && tells(); }
 
   const collectives::Topology& topology_;
   const TensorSegments& segments_;
@@ -98,6 +106,7 @@ class GradientMeasures {
   std::vector<std::size_t> sizes_;  // elements of each
   std::size_t minibatches_ = 0;
   const ExactUnits* units_ = nullptr;
+  bool weighs_ = false;
   std::vector<double> weighed_squares_;  // of the gradient under way, of each segment
   std::vector<GradientFacts> tensor_facts_;
   std::optional<std::uint64_t> scales_after_updates_;

@@ -46,6 +46,7 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
       kind_(kind),
       units_(tensors_.size()),
       gradients_(topology, segments_, units_, total_elements),
+      late_looks_(topology, segments_),
       barrier_(topology),
       square_memory_(topology,
                      bytes_on_first(topology, blocks_of(parameter_elements) * sizeof(double))),
@@ -68,6 +69,7 @@ void GradientSync::make_reducer(collectives::AllreduceAlgorithm algorithm) {
   mine_.emplace(gradients_, *accumulator_, units_,
                 reducer->shares_addends() ? std::as_writable_bytes(reducer->addends())
                                           : std::span<std::byte>());
+  can_look_late_ = topology_.node_count() == 1 && reducer->shares_addends();
   reducer_ = std::move(reducer);
 }
 
@@ -100,12 +102,16 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   if (minibatches > slot_capacity_) reserve(std::max(minibatches, 2 * slot_capacity_));
   minibatches_ = minibatches;
   samples_ = samples;
-  mine_->begin(mine, measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
+  looks_late_ = can_look_late_ && minibatches >= 2 && minibatches <= mine_->most_places() &&
+                !(measures_ && measures_->table_size() > 0);
+  mine_->begin(looks_late_ ? minibatches : mine,
+               measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
   if (measures_ && measures_->lacks_scales()) {  // of a state that was put in
     measures_->take_scales();
     barrier_.wait();
   }
   if (measures_) measures_->begin(minibatches, kind_ == SumKind::exact ? &units_ : nullptr);
+  late_looks_.begin(largest_of(topology_.node().rank()), measures_ ? &*measures_ : nullptr);
   std::visit([this](auto& reducer) { this->begin(*reducer); }, reducer_);
 }
 
@@ -127,11 +133,8 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
                             std::size_t size) { make_block(addends, begin, size); }});
 }
 
-bool GradientSync::overlaps() const {
-  return std::visit([](const auto& reducer) { return reducer->overlaps(); }, reducer_);
-}
-
 void GradientSync::accumulate_from(std::size_t from, std::span<const float> gradient) {
+  if (looks_late_) return;
   const std::size_t final_from = mine_->take_from(from, gradient);
   std::visit([=](auto& reducer) { reducer->finished_from(final_from); }, reducer_);
 }
@@ -145,6 +148,7 @@ void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> 
           0,
           static_cast<double>(facts.audit),
           0};
+  if (looks_late_) return mine_->keep(gradient, facts.slot);
   mine_->take(gradient, slot.gradient_square);
   if (measures_) {
     slot.weighed_square = measures_->finish_minibatch(accumulator_->squares(), samples);
@@ -152,7 +156,7 @@ void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> 
 }
 
 UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUse* use) {
-  use_ = use;
+  use_ = looks_late_ ? nullptr : use;
   is_used_ = false;
   notes(table_)[topology_.all().rank()] = note;
   const std::span<std::int64_t> largest = largest_of(topology_.node().rank());
@@ -166,7 +170,10 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUs
   for (double square : block_squares()) sums.gradient.mean_square += square;
   if (measures_) add_measures(sums);
   sums.is_used = is_used_;
-  take_audits();
+  audits_.clear();
+  for (const Slot& slot : slots(table_).first(minibatches_)) {
+    audits_.push_back(static_cast<std::uint64_t>(slot.audit));
+  }
   std::ranges::copy(notes(table_), notes_.begin());
   table_ = 1 - table_;
   take_largest();
@@ -209,7 +216,10 @@ void GradientSync::make_block(std::span<const T* const> addends, std::size_t beg
   alignas(64) std::array<float, norm_block_elements> in_cache;
   float* const mean = is_used_ ? in_cache.data() : gradients_.first_place().data() + begin;
   const double square =
-      gradients_.take_mean<T>(addends, begin, {mean, size}, per_sample, per_minibatch);
+      looks_late_
+          ? gradients_.look_and_take_mean<T>(addends, begin, {mean, size}, per_sample,
+                                             per_minibatch, late_looks_)
+          : gradients_.take_mean<T>(addends, begin, {mean, size}, per_sample, per_minibatch);
   if (begin < parameter_elements_) {
     note_mean(begin, {mean, std::min(size, parameter_elements_ - begin)}, square);
   }
@@ -233,23 +243,17 @@ void GradientSync::combine_tables() {
   topology_.across()->maximum(largest);
 }
 
-void GradientSync::take_audits() {
-  audits_.clear();
-  for (const Slot& slot : slots(table_).first(minibatches_)) {
-    audits_.push_back(static_cast<std::uint64_t>(slot.audit));
-  }
-}
-
 UpdateSums GradientSync::add_slots() const {
   UpdateSums sums;
   double samples = 0;
   double correct = 0;
   double square_per_sample = 0;  // sum of |gradient sum|^2 / b_i = sum of b_i |g_i|^2
-  for (const Slot& slot : slots(table_).first(minibatches_)) {
+  for (std::size_t i = 0; i < minibatches_; ++i) {
+    const Slot& slot = slots(table_)[i];
     sums.loss_sum += slot.loss_sum;
     samples += slot.samples;
     correct += slot.correct;
-    square_per_sample += slot.gradient_square / slot.samples;
+    square_per_sample += square_of(i) / slot.samples;
   }
   sums.samples = static_cast<std::uint64_t>(samples);
   sums.correct = static_cast<std::uint64_t>(correct);
@@ -261,8 +265,8 @@ UpdateSums GradientSync::add_slots() const {
 
 void GradientSync::add_measures(UpdateSums& sums) {
   double weighed_per_sample = 0;
-  for (const Slot& slot : slots(table_).first(minibatches_)) {
-    weighed_per_sample += slot.weighed_square / slot.samples;
+  for (std::size_t i = 0; i < minibatches_; ++i) {
+    weighed_per_sample += weighed_square_of(i) / slots(table_)[i].samples;
   }
   sums.preconditioned = measures_->preconditioned(sums.gradient, weighed_per_sample);
   sums.tensors = measures_->tensors(sums.gradient, measured(table_));
@@ -283,17 +287,13 @@ std::span<double> GradientSync::measured(std::size_t index) const {
   return table(index).subspan(notes_.size() * std::tuple_size_v<RankNote>, size);
 }
 
+std::span<double> GradientSync::block_squares() const {
+  return square_memory_.region_as<double>(0).first(blocks_of(parameter_elements_));
+}
+
 std::span<GradientSync::Slot> GradientSync::slots(std::size_t index) const {
   double* const begin = measured(index).data() + measured(index).size();
   return {reinterpret_cast<Slot*>(begin), slot_capacity_};
-}
-
-std::span<std::int64_t> GradientSync::largest_of(std::size_t node_rank) const {
-  return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_.size() + 1);
-}
-
-std::span<double> GradientSync::block_squares() const {
-  return square_memory_.region_as<double>(0).first(blocks_of(parameter_elements_));
 }
 
 }  // namespace rubato::optim

@@ -10,6 +10,9 @@
 // On several nodes, parts of this rank's last gradient may be accumulated while it is still being
 // computed (accumulate_from), and are summed over the nodes meanwhile.
 //
+// Of an update of a few minibatches on one node, owners look at the gradients (late_looks.hpp), of
+// others each rank at its own.
+//
 // Gradients are added as gradient_accumulator.hpp says, then over the ranks by a SliceReducer, and
 // divided once by the batch size (running statistics: by the number of minibatches). Scalars of a
 // minibatch (loss, squared norm) travel in the slot of that minibatch, which one rank fills, and
@@ -38,6 +41,7 @@
 #include "optim/gradient_accumulator.hpp"
 #include "optim/gradient_measures.hpp"
 #include "optim/gradient_noise.hpp"
+#include "optim/late_looks.hpp"
 #include "optim/node_gradients.hpp"
 #include "optim/norm_block.hpp"
 #include "optim/rank_gradients.hpp"
@@ -78,7 +82,7 @@ class NonFiniteGradient : public std::runtime_error {
 
 // Uses the mean gradient block by block, each while it is in cache and the later ones are not yet
 // summed: what saves writing it down. Where a rank can see before it adds that the sum will stand
-// and be finite: on one node.
+// and be finite: on one node, of gradients that have been looked at.
 class MeanUse {
  public:
   virtual ~MeanUse() = default;
@@ -129,7 +133,9 @@ class GradientSync {
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
 
   // Whether accumulate_from() is of any use: it is not on one node, where the sum needs no network.
-  bool overlaps() const;
+  bool overlaps() const {
+    return std::visit([](const auto& reducer) { return reducer->overlaps(); }, reducer_);
+  }
   // In the rank's last minibatch of the update, and followed by accumulate() for it: of `gradient`,
   // the parameters from `from` on are final. Never waits. Of use for gradients in their place.
   void accumulate_from(std::size_t from, std::span<const float> gradient);
@@ -208,7 +214,6 @@ class GradientSync {
   void require_finite(const UpdateSums& sums) const;
   void take_largest();
   void require_finite_gradients() const;
-  void take_audits();
   UpdateSums add_slots() const;
   void add_measures(UpdateSums& sums);
   void allocate_tables();
@@ -218,8 +223,17 @@ class GradientSync {
   std::span<RankNote> notes(std::size_t index) const;
   std::span<double> measured(std::size_t index) const;
   std::span<Slot> slots(std::size_t index) const;
-  std::span<std::int64_t> largest_of(std::size_t node_rank) const;
+  std::span<std::int64_t> largest_of(std::size_t node_rank) const {
+    return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_.size() + 1);
+  }
   std::span<double> block_squares() const;
+  // Squared norm of a slot's gradient: as it is; in the optimizer's metric.
+  double square_of(std::size_t slot) const {
+    return looks_late_ ? late_looks_.square(slot) : slots(table_)[slot].gradient_square;
+  }
+  double weighed_square_of(std::size_t slot) const {
+    return looks_late_ ? late_looks_.weighed_square(slot) : slots(table_)[slot].weighed_square;
+  }
 
   const collectives::Topology& topology_;
   std::vector<TensorRange> tensors_;
@@ -229,6 +243,7 @@ class GradientSync {
   SumKind kind_;
   ExactUnits units_;
   NodeGradients gradients_;
+  LateLooks late_looks_;
   collectives::NodeBarrier barrier_;
   Reducer reducer_;
   std::optional<GradientAccumulator> accumulator_;
@@ -240,6 +255,8 @@ class GradientSync {
   collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,
                                             // and the request; then the first rank's: over all
   collectives::NodeMemory table_memory_;    // the first rank's region: two tables, used in turn
+  bool can_look_late_ = false;
+  bool looks_late_ = false;  // in this update: no rank looks at its own gradients
   std::size_t slot_capacity_ = 0;
   std::size_t minibatches_ = 0;
   std::uint64_t samples_ = 0;

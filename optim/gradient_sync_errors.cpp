@@ -16,8 +16,9 @@ constexpr const char* divergence_advice =
 }  // namespace
 
 void GradientSync::look_ahead() {
+  if (use_ == nullptr) return;
   take_largest();
-  if (use_ == nullptr || !is_certain()) return;
+  if (!is_certain()) return;
   is_used_ = true;
   use_->begin();
 }

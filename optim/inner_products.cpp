@@ -26,11 +26,14 @@ void add(std::size_t size, const Factors& factors, LaneSums& sums) {
 template <class Factors>
 double sum(const MeasuredPieces& pieces, const Factors& factors) {
   LaneSums sums{};
-  std::size_t before = 0;
-  for (std::size_t k = 0; k < pieces.count; before += pieces.all[k++].size) {
-    const std::size_t begin = pieces.all[k].begin;
+  if (pieces.is_whole()) {
     add(
-        pieces.all[k].size, [=](std::size_t i) { return factors(begin + i, before + i); }, sums);
+        pieces.size, [=](std::size_t i) { return factors(i, i); }, sums);
+  }
+  for (std::size_t j = 0; !pieces.is_whole() && j < pieces.size; j += piece_elements) {
+    const std::size_t begin = pieces.begins[j / piece_elements];
+    add(
+        piece_elements, [=](std::size_t i) { return factors(begin + i, j + i); }, sums);
   }
   return sum_in_order(sums);
 }

@@ -1,15 +1,16 @@
 #include "optim/measured_pieces.hpp"
 
+#include <algorithm>
+
 namespace rubato::optim {
 
 std::span<const float> MeasuredPieces::gather(std::span<const float> values,
                                               Elements& memory) const {
-  if (weight == 1) return values;
-  float* end = memory.data();
-  for (std::size_t i = 0; i < count; ++i) {
-    end = std::copy_n(values.data() + all[i].begin, all[i].size, end);
+  if (is_whole()) return values;
+  for (std::size_t i = 0; i < count(); ++i) {
+    std::copy_n(values.data() + begins[i], piece_elements, memory.data() + i * piece_elements);
   }
-  return {memory.data(), end};
+  return std::span(memory).first(size);
 }
 
 }  // namespace rubato::optim

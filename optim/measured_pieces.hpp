@@ -23,28 +23,24 @@
 namespace rubato::optim {
 
 inline constexpr std::size_t most_elements_measured_whole = 1 << 16;  // of a tensor
-inline constexpr std::size_t piece_elements = 16;
+inline constexpr std::size_t piece_elements = line_elements;
 inline constexpr std::size_t pieces_in_turn = 32;
-
-struct Piece {
-  std::size_t begin;  // in the segment
-  std::size_t size;   // whole lines
-};
 
 // Of one segment: all of it, or pieces.
 struct MeasuredPieces {
   static constexpr std::size_t most = norm_block_elements / piece_elements / pieces_in_turn;
   using Elements = std::array<float, most * piece_elements>;
 
-  double weight = 1;  // of how many elements each is one; 1: the segment is measured whole
-  std::size_t count = 0;
-  std::array<Piece, most> all = {};
+  double weight = 1;                            // of how many elements each is one
+  std::size_t size = 0;                         // elements in all
+  std::array<std::uint32_t, most> begins = {};  // of the pieces, in the segment
 
-  // How many elements.
-  std::size_t size() const {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < count; ++i) sum += all[i].size;
-    return sum;
+  bool is_whole() const { return weight == 1; }  // then it has no pieces
+  std::size_t count() const { return size / piece_elements; }
+  // Has pieces of the segment's values on their way to the cache; of whole ones the processor will
+  // see to it.
+  void prefetch(const float* values) const {
+    for (std::size_t i = 0; !is_whole() && i < count(); ++i) __builtin_prefetch(values + begins[i]);
   }
   // Those of the segment's values, one behind the other, in `memory` where they are not so already.
   std::span<const float> gather(std::span<const float> values, Elements& memory) const;
@@ -70,14 +66,15 @@ inline MeasuredPieces measured_pieces(const TensorSegments& segments, std::size_
                                       std::uint64_t updates) {
   constexpr std::size_t in_turn = pieces_in_turn * piece_elements;
   const Segment& segment = segments.all()[index];
-  if (segment.tensor_size <= most_elements_measured_whole) return {1, 1, {{{0, segment.size}}}};
+  if (segment.tensor_size <= most_elements_measured_whole) return {.size = segment.size};
   MeasuredPieces pieces{.weight = pieces_in_turn};
   const std::uint64_t turn = updates + shift_of_turn(updates / pieces_in_turn);
   for (std::size_t first = 0; first < segment.size; first += in_turn) {
     const std::uint64_t shift = shift_of_turn(index * MeasuredPieces::most + first / in_turn);
     const std::size_t begin = first + (turn + shift) % pieces_in_turn * piece_elements;
     if (begin >= segment.size) continue;
-    pieces.all[pieces.count++] = {begin, std::min(piece_elements, segment.size - begin)};
+    pieces.begins[pieces.count()] = static_cast<std::uint32_t>(begin);
+    pieces.size += piece_elements;
   }
   return pieces;
 }

@@ -4,14 +4,12 @@
 #include <array>
 #include <type_traits>
 
-#include "collectives/addend_sum.hpp"
 #include "optim/norm_block.hpp"
+#include "optim/segment_look.hpp"
 
 namespace rubato::optim {
 
 namespace {
-
-constexpr std::size_t prefetch_floats = collectives::prefetch_distance_bytes / sizeof(float);
 
 template <class T>
 inline Lanes<T> addends_at(const float* gradient, double constant) {
@@ -89,6 +87,42 @@ LaneSums take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t s
     });
   }
   return squares;
+}
+
+// What is seen of a segment of several gradients.
+struct Looks {
+  std::array<double, NodeGradients::most_places> squares;
+  std::uint32_t largest_bits;
+};
+
+// The same, with a look at each gradient.
+template <std::size_t count, class T>
+LaneSums look_and_take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t size,
+                               double constant, T factor, float* mean, LaneSums mean_squares,
+                               Looks& looks) {
+  std::array<LaneSums, count> squares{};
+  Largest largest{};
+  for (std::size_t i = 0; i < size; i += lanes) {
+    for (std::size_t which = 0; which < count; ++which) {
+      const float* const row = gradients[which] + begin + i;
+      __builtin_prefetch(row + prefetch_floats);
+      note_largest_of_row(row, largest);
+    }
+    for_each_group([&](std::size_t group) {
+      const std::size_t j = i + group * lane_group;
+      const auto addends_of = [&](std::size_t which) {
+        return measured_addends<T>(gradients[which] + begin + j, constant, squares[which][group]);
+      };
+      Lanes<T> sum = addends_of(0);
+      for (std::size_t which = 1; which < count; ++which) sum += addends_of(which);
+      take_mean_of_lanes(sum, factor, mean + j, mean_squares[group]);
+    });
+  }
+  for (std::size_t which = 0; which < count; ++which) {
+    looks.squares[which] = sum_in_order(squares[which]);
+  }
+  looks.largest_bits = largest_of(largest);
+  return mean_squares;
 }
 
 }  // namespace
@@ -189,6 +223,49 @@ double NodeGradients::take_mean(std::span<const T* const> arrays, std::size_t be
   return sum_in_order(squares);
 }
 
+template <class T>
+double NodeGradients::look_and_take_mean(std::span<const T* const> arrays, std::size_t begin,
+                                         std::span<float> mean, T per_sample, T per_minibatch,
+                                         FirstSight& sight) const {
+  InPlace gradients{};
+  std::array<std::size_t, most_places> slots{};
+  std::size_t count = 0;
+  for (std::size_t rank = 0; rank < arrays.size(); ++rank) {
+    const auto* const sums = reinterpret_cast<const float*>(arrays[rank]);
+    const Parts& parts = parts_of(rank);
+    for (std::size_t k = 0; k < parts.gradients && count < most_places; ++k, ++count) {
+      gradients[count] = gradient_of(rank, k, sums);
+      slots[count] = parts.slots[k];
+    }
+  }
+  if (count == 0) return 0;
+  const auto shown = std::span<const std::size_t>(slots).first(count);
+  constexpr std::array kernels = {look_and_take_mean_of<1, T>, look_and_take_mean_of<2, T>,
+                                  look_and_take_mean_of<3, T>, look_and_take_mean_of<4, T>};
+  LaneSums squares{};
+  for (const Segment& segment : segments_.of_block(begin)) {
+    const auto index = static_cast<std::size_t>(&segment - segments_.all().data());
+    const bool is_parameter = index < segments_.parameters();
+    std::array<const float*, most_places> here{};
+    for (std::size_t i = 0; i < count; ++i) here[i] = gradients[i] + segment.begin;
+    sight.approach(index, shown, std::span(here).first(count));
+    Looks looks;
+    const LaneSums more = kernels[count - 1](gradients, segment.begin, segment.size,
+                                             units_.rounding_constant(segment.tensor),
+                                             is_parameter ? per_sample : per_minibatch,
+                                             mean.data() + (segment.begin - begin), squares, looks);
+    if (is_parameter) squares = more;
+    sight.see(index, shown, std::span(looks.squares).first(count), looks.largest_bits);
+  }
+  return sum_in_order(squares);
+}
+
+template double NodeGradients::look_and_take_mean(std::span<const double* const>, std::size_t,
+                                                  std::span<float>, double, double,
+                                                  FirstSight&) const;
+template double NodeGradients::look_and_take_mean(std::span<const float* const>, std::size_t,
+                                                  std::span<float>, float, float,
+                                                  FirstSight&) const;
 template double NodeGradients::take_mean(std::span<const double* const>, std::size_t,
                                          std::span<float>, double, double) const;
 template double NodeGradients::take_mean(std::span<const float* const>, std::size_t,

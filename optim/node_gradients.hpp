@@ -6,6 +6,7 @@
 // rank of so few gradients that it needs no sums has further places for them in that array.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,12 +18,26 @@
 
 namespace rubato::optim {
 
+// Hears of gradients that are seen for the first time while they are added up.
+class FirstSight {
+ public:
+  virtual ~FirstSight() = default;
+  // A segment of the gradients of these minibatches, before anything is written over it.
+  virtual void approach(std::size_t segment, std::span<const std::size_t> slots,
+                        std::span<const float* const> gradients) = 0;
+  // Their squared norms, and the largest magnitude of all, as bits.
+  virtual void see(std::size_t segment, std::span<const std::size_t> slots,
+                   std::span<const double> squares, std::uint32_t largest_bits) = 0;
+};
+
 class NodeGradients {
  public:
   static constexpr std::size_t own_places = 2;
+  static constexpr std::size_t most_places = 4;
   struct Parts {
     std::size_t gradients = 0;  // in the first so many places
     bool has_sums = false;      // in its array: then only the own places hold gradients
+    std::array<std::size_t, most_places> slots = {};  // of gradients that nobody has looked at
   };
 
   // Collective. `segments` and `units` must outlive this; the units are the same on all ranks.
@@ -54,6 +69,11 @@ class NodeGradients {
   template <class T>
   double take_mean(std::span<const T* const> arrays, std::size_t begin, std::span<float> mean,
                    T per_sample, T per_minibatch) const;
+  // The same of gradients that nobody has looked at, at most most_places.
+  template <class T>
+  double look_and_take_mean(std::span<const T* const> arrays, std::size_t begin,
+                            std::span<float> mean, T per_sample, T per_minibatch,
+                            FirstSight& sight) const;
   static constexpr std::size_t most_in_registers = 6;  // of eight the lines would crowd each other
 
  private:

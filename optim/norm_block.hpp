@@ -15,10 +15,15 @@
 #include <type_traits>
 #include <utility>
 
+#include "collectives/addend_sum.hpp"
+
 namespace rubato::optim {
 
 // Elements over which norms are summed as one unit; a multiple of the tensors' alignment.
 inline constexpr std::size_t norm_block_elements = 4096;
+
+// How far ahead passes over gradients fetch them.
+inline constexpr std::size_t prefetch_floats = collectives::prefetch_distance_bytes / sizeof(float);
 
 // Groups of four lanes, spelled in the compilers' vector types at AVX's width: left to itself, g++
 // 12 makes of the plain loop one that is four times slower, and of wider vectors one that is eight

@@ -25,11 +25,7 @@ void RankGradients::begin(std::size_t number, Adding adding) {
 }
 
 void RankGradients::take(std::span<const float> gradient, double& square) {
-  if (taken_ == number_) throw std::logic_error("more gradients than the rank said it has");
-  if (are_few() && !is_in_place(gradient)) {
-    std::ranges::copy(gradient, place().begin());
-    gradient = place();
-  }
+  gradient = put_in_place(gradient);
   const bool stays = this->stays(gradient);
   if (stays) {
     square = accumulator_.look(gradient);
@@ -46,6 +42,21 @@ void RankGradients::take(std::span<const float> gradient, double& square) {
   parts_ = parts_with_next(stays);
   node_.set_parts(parts_);
   ++taken_;
+}
+
+void RankGradients::keep(std::span<const float> gradient, std::size_t slot) {
+  put_in_place(gradient);
+  parts_.slots[parts_.gradients++] = slot;
+  node_.set_parts(parts_);
+  ++taken_;
+}
+
+// Of a few; others stay where they are.
+std::span<const float> RankGradients::put_in_place(std::span<const float> gradient) {
+  if (taken_ == number_) throw std::logic_error("more gradients than the rank said it has");
+  if (!are_few() || is_in_place(gradient)) return gradient;
+  std::ranges::copy(gradient, place().begin());
+  return place();
 }
 
 std::size_t RankGradients::take_from(std::size_t from, std::span<const float> gradient) {
@@ -68,8 +79,8 @@ bool RankGradients::stays(std::span<const float> gradient) const {
 }
 
 NodeGradients::Parts RankGradients::parts_with_next(bool stays) const {
-  return stays ? NodeGradients::Parts{parts_.gradients + 1, parts_.has_sums}
-               : NodeGradients::Parts{parts_.gradients, true};
+  return stays ? NodeGradients::Parts{parts_.gradients + 1, parts_.has_sums, {}}
+               : NodeGradients::Parts{parts_.gradients, true, {}};
 }
 
 }  // namespace rubato::optim

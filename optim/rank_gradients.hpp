@@ -28,17 +28,23 @@ class RankGradients {
   // A new update, in which the rank has so many gradients, where that is known.
   void begin(std::size_t number = any_number, Adding adding = Adding::in_pairs);
 
+  // How many are a few.
+  std::size_t most_places() const noexcept { return most_places_; }
+
   // Where to compute the next one; another place after each take().
   std::span<float> place() const { return node_.place(taken_ % places_, sums_); }
 
   // Takes the next one. Writes its squared norm to `square`, at the latest when the one after it is
   // taken.
   void take(std::span<const float> gradient, double& square);
-  // The same, while it is being computed: its parameters from `from` on are final. Returns from
+  // Takes the next one of a few, of that slot of the update, without looking at it.
+  void keep(std::span<const float> gradient, std::size_t slot);
+  // As take(), while it is being computed: its parameters from `from` on are final. Returns from
   // where on that was of use. take() then takes the rest.
   std::size_t take_from(std::size_t from, std::span<const float> gradient);
 
  private:
+  std::span<const float> put_in_place(std::span<const float> gradient);
   bool is_in_place(std::span<const float> gradient) const;
   bool are_few() const { return number_ <= most_places_; }
   // Whether the next gradient stays where it is, and what the node finds then.

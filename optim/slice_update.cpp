@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "optim/flush_denormals.hpp"
+#include "optim/norm_block.hpp"
 #include "optim/write_prefetch.hpp"
 
 namespace rubato::optim {
@@ -40,11 +41,18 @@ void SliceUpdate::prepare(const UpdateRate& rate, std::size_t minibatches) {
   minibatches_ = minibatches;
 }
 
+// The last block first: its mean is in cache still.
 void SliceUpdate::run() {
   begin();
   const collectives::Slice slice = sync_.my_slice();
   const std::span<const float> mean = sync_.mean_gradient().subspan(slice.begin, slice.size);
-  if (!layerwise_) return take(slice.begin, mean);
+  if (!layerwise_) {
+    for (std::size_t end = slice.size, size = 0; end > 0; end -= size) {
+      size = (end - 1) % norm_block_elements + 1;
+      take(slice.begin + end - size, mean.subspan(end - size, size));
+    }
+    return;
+  }
   const FlushDenormals flush;
   layerwise_->run();
   move_statistics(slice.begin, mean);

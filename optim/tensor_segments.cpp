@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "optim/norm_block.hpp"
 
@@ -31,6 +32,16 @@ TensorSegments::TensorSegments(std::span<const TensorRange> tensors, std::size_t
 std::span<const Segment> TensorSegments::of_block(std::size_t begin) const {
   const std::size_t block = begin / norm_block_elements;
   return all().subspan(first_of_block_[block], first_of_block_[block + 1] - first_of_block_[block]);
+}
+
+double TensorSegments::sum_by_blocks(std::span<const double> numbers) const {
+  double sum = 0;
+  double block = 0;
+  for (std::size_t i = 0; i < parameters_; ++i) {
+    block += numbers[i];
+    if (all_[i].ends_block) sum += std::exchange(block, 0.0);
+  }
+  return sum + block;
 }
 
 }  // namespace rubato::optim

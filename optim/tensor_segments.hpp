@@ -45,6 +45,8 @@ class TensorSegments {
   std::size_t begin_of(std::size_t index) const {
     return index < all_.size() ? all_[index].begin : total_elements_;
   }
+  // Of a number for each of the parameters' segments: those of a block, then the blocks, in order.
+  double sum_by_blocks(std::span<const double> numbers) const;
   // Those of the norm block that begins at an element.
   std::span<const Segment> of_block(std::size_t begin) const;
 

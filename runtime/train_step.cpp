@@ -11,7 +11,8 @@
 // Nothing outside this call changes before it is certain that the sum stands, so that phases 2-4
 // can be run again when the units of the exact sum must change, with the same samples and the same
 // random numbers. Where that is certain before the sum is made, and the rate is known without it,
-// phase 6 is a part of phase 4: each block is updated as soon as it is summed.
+// phase 6 is a part of phase 4: each block is updated as soon as it is summed. (Of a few
+// minibatches phase 3 is a part of phase 4 in its place, which saves as much.)
 #include "runtime/train_step.hpp"
 
 #include <chrono>

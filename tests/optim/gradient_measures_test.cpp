@@ -40,7 +40,8 @@ struct Measured {
 class GradientMeasuresTest : public testing::Test {
  protected:
   MeasureOptions all_options() const {
-    return {true, &preconditioner, scales, keeps_gradient ? kept : std::span<const float>()};
+    return {measures_tensors, &preconditioner, scales,
+            keeps_gradient ? kept : std::span<const float>()};
   }
 
   // Under deal 0 gradients are computed elsewhere, under deal 1 in the sync's own places.
@@ -76,6 +77,7 @@ class GradientMeasuresTest : public testing::Test {
   const std::vector<float> kept = wave(2);
   PlainPreconditioner preconditioner;
   bool keeps_gradient = true;
+  bool measures_tensors = true;
 };
 
 std::array<double, 6> numbers(const GradientFacts& facts) {
@@ -106,6 +108,29 @@ TEST_F(GradientMeasuresTest, HaveTheSameBitsForAnyRanksNodesDealAndAlgorithm) {
             expect_same_bits(found.tensors[i], reference.tensors[i]);
         }
       }
+    }
+  }
+}
+
+// Owners look at a few minibatches' gradients while they add them up; but where each tensor is
+// measured apart, or on several nodes, ranks look at their own.
+TEST_F(GradientMeasuresTest, HaveTheSameBitsWhoeverLooks) {
+  keeps_gradient = false;
+  for (const SumKind kind : {SumKind::exact, SumKind::fast}) {
+    for (const std::size_t minibatches : {2UL, 3UL, 4UL}) {
+      const Measured reference =
+          run_update(alone, SumKind::exact, AllreduceAlgorithm::automatic, minibatches, 0);
+      measures_tensors = false;
+      for (const Topology& topology : {Topology(world), Topology(world, 1), Topology(self)}) {
+        const Measured found =
+            run_update(topology, kind, AllreduceAlgorithm::automatic, minibatches, 1);
+        EXPECT_TRUE(found.tensors.empty());
+        EXPECT_EQ(found.gradient.weighted_square, reference.gradient.weighted_square);
+        EXPECT_EQ(found.preconditioned.weighted_square, reference.preconditioned.weighted_square);
+        if (kind == SumKind::exact)
+          expect_same_bits(found.preconditioned, reference.preconditioned);
+      }
+      measures_tensors = true;
     }
   }
 }

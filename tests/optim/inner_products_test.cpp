@@ -17,7 +17,7 @@ std::vector<float> wave(std::size_t size, double phase) {
   return values;
 }
 
-MeasuredPieces whole(std::size_t size) { return {1, 1, {{{0, size}}}}; }
+MeasuredPieces whole(std::size_t size) { return {.size = size}; }
 
 TEST(InnerProducts, AreThoseOfAPlainLoop) {
   for (const std::size_t size : {0UL, 16UL, 80UL, 4096UL}) {
@@ -55,17 +55,17 @@ TEST(InnerProducts, DoNotOverflowWhereFloatsDo) {
 // Each with its own scales, and as if they lay one behind the other.
 TEST(InnerProducts, AreThoseOfPieces) {
   const std::vector<float> a = wave(512, 0), b = wave(512, 1), w = wave(64, 2);
-  const MeasuredPieces pieces{32, 3, {{{32, 16}, {208, 16}, {480, 32}}}};
+  const MeasuredPieces pieces{32, 64, {32, 208, 480, 496}};
   std::vector<float> a_gathered, b_gathered;
-  for (std::size_t i = 0; i < pieces.count; ++i) {
-    for (std::size_t k = 0; k < pieces.all[i].size; ++k) {
-      a_gathered.push_back(a[pieces.all[i].begin + k]);
-      b_gathered.push_back(b[pieces.all[i].begin + k]);
+  for (std::size_t i = 0; i < pieces.count(); ++i) {
+    for (std::size_t k = 0; k < piece_elements; ++k) {
+      a_gathered.push_back(a[pieces.begins[i] + k]);
+      b_gathered.push_back(b[pieces.begins[i] + k]);
     }
   }
   EXPECT_EQ(product(pieces, a, b, w), product(whole(64), a_gathered, b_gathered, w));
   EXPECT_EQ(square(pieces, a, w), square(whole(64), a_gathered, w));
-  EXPECT_EQ(square({32, 0, {}}, a, w), 0);
+  EXPECT_EQ(square({.weight = 32}, a, w), 0);
 }
 
 }  // namespace

@@ -19,6 +19,15 @@ TensorSegments example_segments() {
   return {tensors, elements};
 }
 
+// Where in the segment its elements are that are measured.
+std::vector<std::size_t> places_of(const MeasuredPieces& pieces) {
+  std::vector<std::size_t> places(pieces.size);
+  std::iota(places.begin(), places.end(), 0);
+  if (pieces.is_whole()) return places;
+  for (std::size_t i = 0; i < pieces.size; ++i) places[i] = pieces.begins[i / 16] + i % 16;
+  return places;
+}
+
 // How often each element counts in so many updates.
 std::vector<double> counts(const std::vector<std::uint64_t>& updates) {
   const TensorSegments segments = example_segments();
@@ -27,12 +36,7 @@ std::vector<double> counts(const std::vector<std::uint64_t>& updates) {
     for (std::size_t segment = 0; segment < segments.parameters(); ++segment) {
       const MeasuredPieces pieces = measured_pieces(segments, segment, update);
       const std::size_t begin = segments.begin_of(segment);
-      for (std::size_t i = 0; i < pieces.count; ++i) {
-        const Piece& piece = pieces.all[i];
-        EXPECT_EQ(piece.begin % line_elements, 0U);
-        EXPECT_EQ(piece.size % line_elements, 0U);
-        for (std::size_t k = 0; k < piece.size; ++k) all[begin + piece.begin + k] += pieces.weight;
-      }
+      for (const std::size_t i : places_of(pieces)) all[begin + i] += pieces.weight;
     }
   }
   return all;
@@ -61,13 +65,13 @@ TEST(MeasuredPieces, AreALineInEvery512ElementsOfALargeTensor) {
   std::vector<double> turns(32);
   for (std::size_t segment = 2; segment < 17; ++segment) {
     const MeasuredPieces pieces = measured_pieces(segments, segment, 11);
-    EXPECT_EQ(pieces.count, 8U);
-    EXPECT_EQ(pieces.size(), 8 * 16U);
+    EXPECT_EQ(pieces.count(), 8U);
+    EXPECT_EQ(pieces.size, 8 * 16U);
     EXPECT_EQ(pieces.weight, 32);
     for (std::size_t i = 0; i < 8; ++i) {
-      EXPECT_EQ(pieces.all[i].begin / 512, i);
-      EXPECT_EQ(pieces.all[i].size, line_elements);
-      turns[pieces.all[i].begin % 512 / 16] += 1;
+      EXPECT_EQ(pieces.begins[i] / 512, i);
+      EXPECT_EQ(pieces.begins[i] % line_elements, 0U);
+      turns[pieces.begins[i] % 512 / 16] += 1;
     }
   }
   // of 120: they differ, and are even
@@ -79,7 +83,7 @@ TEST(MeasuredPieces, AreNeverMoreThanTheMost) {
   for (std::size_t segment = 0; segment < segments.parameters(); ++segment) {
     std::size_t most = 0;
     for (std::uint64_t update = 0; update < 64; ++update) {
-      most = std::max(most, measured_pieces(segments, segment, update).size());
+      most = std::max(most, measured_pieces(segments, segment, update).size);
     }
     EXPECT_EQ(most_elements_measured(segments.all()[segment]), most) << segment;
   }
@@ -101,15 +105,11 @@ TEST(MeasuredPieces, AreGatheredFromWhereTheyAre) {
     std::vector<float> values(segments.all()[segment].size);
     std::iota(values.begin(), values.end(), 7.0F);
     std::vector<float> expected;
-    for (std::size_t i = 0; i < pieces.count; ++i) {
-      for (std::size_t k = 0; k < pieces.all[i].size; ++k) {
-        expected.push_back(static_cast<float>(7 + pieces.all[i].begin + k));
-      }
-    }
+    for (const std::size_t i : places_of(pieces)) expected.push_back(static_cast<float>(7 + i));
     MeasuredPieces::Elements memory;
     const std::span<const float> found = pieces.gather(values, memory);
     EXPECT_EQ(std::vector<float>(found.begin(), found.end()), expected);
-    EXPECT_EQ(found.size(), pieces.size());
+    EXPECT_EQ(found.size(), pieces.size);
   }
 }
 
