@@ -43,6 +43,7 @@ GradientMeasures::GradientMeasures(const collectives::Topology& topology,
       sizes_(parameter_sizes(tensors)),
       weighed_squares_(segments.parameters()),
       tensor_facts_(tensor_sums_),
+      pieces_(options.preconditioner != nullptr ? segments.parameters() : 0),
       scale_places_(places_of_scales(segments)),
       scale_memory_(topology, topology.node().rank() == 0 && options.preconditioner != nullptr
                                   ? scale_places_.back() * sizeof(float)
@@ -66,10 +67,6 @@ bool GradientMeasures::lacks_scales() const {
   return is_settled() && scales_after_updates_ != options_.preconditioner->updates();
 }
 
-MeasuredPieces GradientMeasures::pieces_of(std::size_t segment) const {
-  return measured_pieces(segments_, segment, *scales_after_updates_);
-}
-
 std::span<float> GradientMeasures::scales(std::size_t segment) const {
   const std::size_t begin = scale_places_[segment];
   return scale_memory_.region_as<float>(0).subspan(begin, scale_places_[segment + 1] - begin);
@@ -78,12 +75,15 @@ std::span<float> GradientMeasures::scales(std::size_t segment) const {
 void GradientMeasures::take_scales() {
   if (!is_settled()) return;
   scales_after_updates_ = options_.preconditioner->updates();
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    pieces_[i] = measured_pieces(segments_, i, *scales_after_updates_);
+  }
   const collectives::Slice slice = topology_.my_slice(segments_.begin_of(segments_.all().size()));
   for (std::size_t i = 0; i < segments_.parameters(); ++i) {
     const std::size_t begin = segments_.begin_of(i);
     if (begin < slice.begin || begin >= slice.end()) continue;
     MeasuredPieces::Elements memory;
-    const std::span<const float> state = pieces_of(i).gather(
+    const std::span<const float> state = pieces_[i].gather(
         options_.preconditioner_state.subspan(begin, segments_.all()[i].size), memory);
     options_.preconditioner->inverse_scales(state, scales(i).first(state.size()));
   }
@@ -91,19 +91,18 @@ void GradientMeasures::take_scales() {
 
 void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {
   if (segment >= segments_.parameters() || !weighs_) return;
-  const MeasuredPieces pieces = pieces_of(segment);
+  const MeasuredPieces& pieces = pieces_[segment];
   fetch_scales(segment + 1, pieces.size);
   weighed_squares_[segment] = weighed_square(segment, pieces, gradient);
 }
 
 void GradientMeasures::weigh(std::size_t segment, std::span<const float* const> gradients,
-                             std::span<double> squares) const {
+                             bool is_in_cache, std::span<double> squares) const {
   const std::size_t size = segments_.all()[segment].size;
-  const MeasuredPieces pieces = pieces_of(segment);
+  const MeasuredPieces& pieces = pieces_[segment];
   fetch_scales(segment + 1, pieces.size);
-  if (segment + 1 < segments_.parameters()) {
-    const MeasuredPieces upcoming = pieces_of(segment + 1);
-    for (const float* gradient : gradients) upcoming.prefetch(gradient + size);
+  if (!is_in_cache && segment + 1 < segments_.parameters()) {
+    for (const float* gradient : gradients) pieces_[segment + 1].prefetch(gradient + size);
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     squares[i] = weighed_square(segment, pieces, {gradients[i], size});
@@ -166,7 +165,7 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
 
 void GradientMeasures::weigh(std::size_t segment, std::span<const float> mean,
                              std::span<const float> kept, MeanSquares& result) const {
-  const MeasuredPieces pieces = pieces_of(segment);
+  const MeasuredPieces& pieces = pieces_[segment];
   result.weighed_square = weighed_square(segment, pieces, mean);
   if (kept.empty()) return;
   const std::span<const float> scale = scales(segment).first(pieces.size);

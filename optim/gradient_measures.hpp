@@ -50,9 +50,10 @@ class GradientMeasures {
   void begin(std::size_t minibatches, const ExactUnits* units);
 
   // Whether this update measures in the optimizer's metric; if so, squared norms there, of a
-  // segment of several minibatches' gradients. The next segments are fetched meanwhile.
+  // segment of several minibatches' gradients. Where they are not in cache, what is measured of the
+  // next segment is fetched meanwhile.
   bool weighs() const noexcept { return weighs_; }
-  void weigh(std::size_t segment, std::span<const float* const> gradients,
+  void weigh(std::size_t segment, std::span<const float* const> gradients, bool is_in_cache,
              std::span<double> squares) const;
 
   // A segment of the gradient under way, of one minibatch.
@@ -84,7 +85,6 @@ class GradientMeasures {
     double square, kept_product, kept_square;
     double weighed_square, weighed_product, weighed_kept;
   };
-  MeasuredPieces pieces_of(std::size_t segment) const;
   // 1 / P of the segment's pieces, and room for more of them.
   std::span<float> scales(std::size_t segment) const;
   void fetch_scales(std::size_t segment, std::size_t most) const;
@@ -110,6 +110,7 @@ class GradientMeasures {
   std::vector<double> weighed_squares_;  // of the gradient under way, of each segment
   std::vector<GradientFacts> tensor_facts_;
   std::optional<std::uint64_t> scales_after_updates_;
+  std::vector<MeasuredPieces> pieces_;     // of each segment, as of these updates
   std::vector<std::size_t> scale_places_;  // where each segment's scales begin, and the last end
   collectives::NodeMemory scale_memory_;   // the first rank's region: 1 / P of what is measured of
                                            // each segment

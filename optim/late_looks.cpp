@@ -17,11 +17,11 @@ void LateLooks::begin(std::span<std::int64_t> largest, const GradientMeasures* m
   measures_ = measures != nullptr && measures->weighs() ? measures : nullptr;
 }
 
-void LateLooks::approach(std::size_t segment, std::span<const std::size_t> slots,
-                         std::span<const float* const> gradients) {
+void LateLooks::show(std::size_t segment, std::span<const std::size_t> slots,
+                     std::span<const float* const> gradients, bool is_in_cache) {
   if (measures_ == nullptr || segment >= segments_.parameters()) return;
   std::array<double, NodeGradients::most_places> found;
-  measures_->weigh(segment, gradients, found);
+  measures_->weigh(segment, gradients, is_in_cache, found);
   for (std::size_t i = 0; i < slots.size(); ++i) squares(weighed, slots[i])[segment] = found[i];
 }
 

@@ -27,8 +27,8 @@ class LateLooks final : public FirstSight {
   // weigh.
   void begin(std::span<std::int64_t> largest, const GradientMeasures* measures);
 
-  void approach(std::size_t segment, std::span<const std::size_t> slots,
-                std::span<const float* const> gradients) override;
+  void show(std::size_t segment, std::span<const std::size_t> slots,
+            std::span<const float* const> gradients, bool is_in_cache) override;
   void see(std::size_t segment, std::span<const std::size_t> slots, std::span<const double> squares,
            std::uint32_t largest_bits) override;
 

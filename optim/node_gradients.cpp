@@ -239,23 +239,34 @@ double NodeGradients::look_and_take_mean(std::span<const T* const> arrays, std::
     }
   }
   if (count == 0) return 0;
-  const auto shown = std::span<const std::size_t>(slots).first(count);
   constexpr std::array kernels = {look_and_take_mean_of<1, T>, look_and_take_mean_of<2, T>,
                                   look_and_take_mean_of<3, T>, look_and_take_mean_of<4, T>};
   LaneSums squares{};
   for (const Segment& segment : segments_.of_block(begin)) {
     const auto index = static_cast<std::size_t>(&segment - segments_.all().data());
     const bool is_parameter = index < segments_.parameters();
+    float* const mean_here = mean.data() + (segment.begin - begin);
     std::array<const float*, most_places> here{};
-    for (std::size_t i = 0; i < count; ++i) here[i] = gradients[i] + segment.begin;
-    sight.approach(index, shown, std::span(here).first(count));
+    std::size_t overwritten = count;
+    for (std::size_t i = 0; i < count; ++i) {
+      here[i] = gradients[i] + segment.begin;
+      if (here[i] == mean_here) overwritten = i;
+    }
+    const auto show = [&](std::size_t first, std::size_t end, bool is_in_cache) {
+      if (first >= end) return;
+      sight.show(index, std::span(slots).subspan(first, end - first),
+                 std::span(here).subspan(first, end - first), is_in_cache);
+    };
+    show(overwritten, std::min(overwritten + 1, count), false);
     Looks looks;
-    const LaneSums more = kernels[count - 1](gradients, segment.begin, segment.size,
-                                             units_.rounding_constant(segment.tensor),
-                                             is_parameter ? per_sample : per_minibatch,
-                                             mean.data() + (segment.begin - begin), squares, looks);
+    const LaneSums more = kernels[count - 1](
+        gradients, segment.begin, segment.size, units_.rounding_constant(segment.tensor),
+        is_parameter ? per_sample : per_minibatch, mean_here, squares, looks);
     if (is_parameter) squares = more;
-    sight.see(index, shown, std::span(looks.squares).first(count), looks.largest_bits);
+    show(0, overwritten, true);
+    show(overwritten + 1, count, true);
+    sight.see(index, std::span(slots).first(count), std::span(looks.squares).first(count),
+              looks.largest_bits);
   }
   return sum_in_order(squares);
 }

@@ -22,10 +22,11 @@ namespace rubato::optim {
 class FirstSight {
  public:
   virtual ~FirstSight() = default;
-  // A segment of the gradients of these minibatches, before anything is written over it.
-  virtual void approach(std::size_t segment, std::span<const std::size_t> slots,
-                        std::span<const float* const> gradients) = 0;
-  // Their squared norms, and the largest magnitude of all, as bits.
+  // A segment of the gradients of these minibatches, as it is; of some before it is written over,
+  // of the others when it is in cache.
+  virtual void show(std::size_t segment, std::span<const std::size_t> slots,
+                    std::span<const float* const> gradients, bool is_in_cache) = 0;
+  // The squared norms of all, and the largest magnitude among them, as bits.
   virtual void see(std::size_t segment, std::span<const std::size_t> slots,
                    std::span<const double> squares, std::uint32_t largest_bits) = 0;
 };
