@@ -81,6 +81,15 @@ class Interruption(AdaptiveTest):
         self.succeed("train", "--out", "run", "--resume", ranks=1)
         self.expect_replays_equal("run", [2])
 
+    def test_a_minibatch_in_use_that_is_too_large_for_the_ranks_to_come(self):
+        limits = ["--adaptive", "max=300,initial=256"]  # 2 times 128 on one rank, 100 on three
+        first = rubato("train", *RUN, *limits, "--out", "run", "--stop-after-update", 10, ranks=1,
+                       directory=self.directory)
+        self.assertEqual(first.code, 75, first.message)
+        self.assertEqual(self.decisions("run")[0]["minibatch"], "128")
+        self.succeed("train", "--out", "run", "--resume", ranks=3)
+        self.expect_replays_equal("run", [1])
+
     def test_a_run_that_forgot_its_last_checkpoint(self):
         self.succeed("train", *RUN, *LIMITS, "--out", "run", "--checkpoint-every", 20, "--keep", 99,
                      ranks=2)
