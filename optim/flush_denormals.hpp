@@ -3,7 +3,7 @@
 // What a unit that is never active leaves in an optimizer's averages shrinks with every update and
 // then stays at the smallest denormals for good: a share of 0.9 of them is rounded back up. Some
 // processors compute with such numbers a hundred times slower. So an optimizer's own arithmetic
-// takes them for zero, as that of other frameworks does, on every rank alike; gradients keep them.
+// takes them for zero, on every rank alike; gradients keep them.
 #pragma once
 
 #if defined(__SSE__)
