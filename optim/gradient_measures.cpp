@@ -91,32 +91,17 @@ void GradientMeasures::take_scales() {
 
 void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {
   if (segment >= segments_.parameters() || !weighs_) return;
+  weighed_squares_[segment] = weighed_square(segment, gradient, /*is_in_cache=*/true);
+}
+
+double GradientMeasures::weighed_square(std::size_t segment, std::span<const float> gradient,
+                                        bool is_in_cache) const {
   const MeasuredPieces& pieces = pieces_[segment];
-  fetch_scales(segment + 1, pieces.size);
-  weighed_squares_[segment] = weighed_square(segment, pieces, gradient);
-}
-
-void GradientMeasures::weigh(std::size_t segment, std::span<const float* const> gradients,
-                             bool is_in_cache, std::span<double> squares) const {
-  const std::size_t size = segments_.all()[segment].size;
-  const MeasuredPieces& pieces = pieces_[segment];
-  fetch_scales(segment + 1, pieces.size);
-  if (!is_in_cache && segment + 1 < segments_.parameters()) {
-    for (const float* gradient : gradients) pieces_[segment + 1].prefetch(gradient + size);
+  if (const std::size_t next = segment + 1; next < segments_.parameters()) {
+    const std::span<const float> upcoming = scales(next);
+    prefetch(upcoming.first(std::min(pieces.size, upcoming.size())));
+    if (!is_in_cache) pieces_[next].prefetch(gradient.data() + gradient.size());
   }
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    squares[i] = weighed_square(segment, pieces, {gradients[i], size});
-  }
-}
-
-void GradientMeasures::fetch_scales(std::size_t segment, std::size_t most) const {
-  if (segment >= segments_.parameters()) return;
-  const std::span<const float> upcoming = scales(segment);
-  prefetch(upcoming.first(std::min(most, upcoming.size())));
-}
-
-double GradientMeasures::weighed_square(std::size_t segment, const MeasuredPieces& pieces,
-                                        std::span<const float> gradient) const {
   return pieces.weight * square(pieces, gradient, scales(segment).first(pieces.size));
 }
 
@@ -165,9 +150,9 @@ void GradientMeasures::take_mean(std::size_t begin, std::span<const float> mean)
 
 void GradientMeasures::weigh(std::size_t segment, std::span<const float> mean,
                              std::span<const float> kept, MeanSquares& result) const {
-  const MeasuredPieces& pieces = pieces_[segment];
-  result.weighed_square = weighed_square(segment, pieces, mean);
+  result.weighed_square = weighed_square(segment, mean, /*is_in_cache=*/true);
   if (kept.empty()) return;
+  const MeasuredPieces& pieces = pieces_[segment];
   const std::span<const float> scale = scales(segment).first(pieces.size);
   result.weighed_product = pieces.weight * product(pieces, kept, mean, scale);
   result.weighed_kept = pieces.weight * square(pieces, kept, scale);

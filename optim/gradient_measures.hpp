@@ -49,12 +49,12 @@ class GradientMeasures {
   // A new update begins. With `units`, sums over minibatches are exact.
   void begin(std::size_t minibatches, const ExactUnits* units);
 
-  // Whether this update measures in the optimizer's metric; if so, squared norms there, of a
-  // segment of several minibatches' gradients. Where they are not in cache, what is measured of the
-  // next segment is fetched meanwhile.
+  // Whether this update measures in the optimizer's metric; if so, the squared norm there of a
+  // segment of a gradient, whose next one follows it. Where that is not in cache, what is measured
+  // of it is fetched meanwhile.
   bool weighs() const noexcept { return weighs_; }
-  void weigh(std::size_t segment, std::span<const float* const> gradients, bool is_in_cache,
-             std::span<double> squares) const;
+  double weighed_square(std::size_t segment, std::span<const float> gradient,
+                        bool is_in_cache) const;
 
   // A segment of the gradient under way, of one minibatch.
   void take(std::size_t segment, std::span<const float> gradient);
@@ -87,9 +87,6 @@ class GradientMeasures {
   };
   // 1 / P of the segment's pieces, and room for more of them.
   std::span<float> scales(std::size_t segment) const;
-  void fetch_scales(std::size_t segment, std::size_t most) const;
-  double weighed_square(std::size_t segment, const MeasuredPieces& pieces,
-                        std::span<const float> gradient) const;
   // In the optimizer's metric; `kept` may be empty.
   void weigh(std::size_t segment, std::span<const float> mean, std::span<const float> kept,
              MeanSquares& result) const;

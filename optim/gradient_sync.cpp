@@ -1,11 +1,12 @@
 // The update's reduction, phase by phase.
 //
 // Order of accesses to shared memory: ranks write their gradients, slots, notes and largest
-// magnitudes; the reducer lets nobody read them before all ranks of the node have; owners use the
-// mean of their slices, or write it over their own gradients, whose slices nobody else reads (on
-// several nodes while others still compute), the first rank of each node combines the small tables;
-// the last barrier; all read. The second table of slots and notes is cleared meanwhile, so that a
-// node's table holds zeros where other nodes' ranks will have their say.
+// magnitudes; the reducer lets nobody read them before all ranks of the node have; owners note what
+// they see of gradients at which no rank has looked, and use the mean of their slices, or write it
+// over their own gradients, whose slices nobody else reads (on several nodes while others still
+// compute), the first rank of each node combines the small tables; the last barrier; all read. The
+// second table of slots and notes is cleared meanwhile, so that a node's table holds zeros where
+// other nodes' ranks will have their say.
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>

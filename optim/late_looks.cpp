@@ -1,7 +1,6 @@
 #include "optim/late_looks.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace rubato::optim {
@@ -17,22 +16,19 @@ void LateLooks::begin(std::span<std::int64_t> largest, const GradientMeasures* m
   measures_ = measures != nullptr && measures->weighs() ? measures : nullptr;
 }
 
-void LateLooks::show(std::size_t segment, std::span<const std::size_t> slots,
-                     std::span<const float* const> gradients, bool is_in_cache) {
+void LateLooks::show(std::size_t segment, std::size_t slot, std::span<const float> gradient,
+                     bool is_in_cache) {
   if (measures_ == nullptr || segment >= segments_.parameters()) return;
-  std::array<double, NodeGradients::most_places> found;
-  measures_->weigh(segment, gradients, is_in_cache, found);
-  for (std::size_t i = 0; i < slots.size(); ++i) squares(weighed, slots[i])[segment] = found[i];
+  squares(weighed, slot)[segment] = measures_->weighed_square(segment, gradient, is_in_cache);
 }
 
-void LateLooks::see(std::size_t segment, std::span<const std::size_t> slots,
-                    std::span<const double> squares_found, std::uint32_t largest_bits) {
+void LateLooks::see(std::size_t segment, std::size_t slot, double square) {
+  if (segment < segments_.parameters()) squares(plain, slot)[segment] = square;
+}
+
+void LateLooks::see_largest(std::size_t segment, std::uint32_t bits) {
   std::int64_t& largest = largest_[segments_.all()[segment].tensor];
-  largest = std::max(largest, static_cast<std::int64_t>(largest_bits));
-  if (segment >= segments_.parameters()) return;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    squares(plain, slots[i])[segment] = squares_found[i];
-  }
+  largest = std::max(largest, static_cast<std::int64_t>(bits));
 }
 
 double LateLooks::square(std::size_t slot) const {

@@ -27,10 +27,10 @@ class LateLooks final : public FirstSight {
   // weigh.
   void begin(std::span<std::int64_t> largest, const GradientMeasures* measures);
 
-  void show(std::size_t segment, std::span<const std::size_t> slots,
-            std::span<const float* const> gradients, bool is_in_cache) override;
-  void see(std::size_t segment, std::span<const std::size_t> slots, std::span<const double> squares,
-           std::uint32_t largest_bits) override;
+  void show(std::size_t segment, std::size_t slot, std::span<const float> gradient,
+            bool is_in_cache) override;
+  void see(std::size_t segment, std::size_t slot, double square) override;
+  void see_largest(std::size_t segment, std::uint32_t bits) override;
 
   // Of a minibatch's gradient, once the owners have passed a barrier: its squared norm; and that in
   // the optimizer's metric.

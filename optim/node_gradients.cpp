@@ -238,7 +238,6 @@ double NodeGradients::look_and_take_mean(std::span<const T* const> arrays, std::
       slots[count] = parts.slots[k];
     }
   }
-  if (count == 0) return 0;
   constexpr std::array kernels = {look_and_take_mean_of<1, T>, look_and_take_mean_of<2, T>,
                                   look_and_take_mean_of<3, T>, look_and_take_mean_of<4, T>};
   LaneSums squares{};
@@ -246,27 +245,22 @@ double NodeGradients::look_and_take_mean(std::span<const T* const> arrays, std::
     const auto index = static_cast<std::size_t>(&segment - segments_.all().data());
     const bool is_parameter = index < segments_.parameters();
     float* const mean_here = mean.data() + (segment.begin - begin);
-    std::array<const float*, most_places> here{};
-    std::size_t overwritten = count;
-    for (std::size_t i = 0; i < count; ++i) {
-      here[i] = gradients[i] + segment.begin;
-      if (here[i] == mean_here) overwritten = i;
-    }
-    const auto show = [&](std::size_t first, std::size_t end, bool is_in_cache) {
-      if (first >= end) return;
-      sight.show(index, std::span(slots).subspan(first, end - first),
-                 std::span(here).subspan(first, end - first), is_in_cache);
+    const auto show = [&](bool is_in_cache) {
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::span<const float> here(gradients[i] + segment.begin, segment.size);
+        const bool is_overwritten = here.data() == mean_here;
+        if (is_in_cache != is_overwritten) sight.show(index, slots[i], here, is_in_cache);
+      }
     };
-    show(overwritten, std::min(overwritten + 1, count), false);
+    show(/*is_in_cache=*/false);
     Looks looks;
     const LaneSums more = kernels[count - 1](
         gradients, segment.begin, segment.size, units_.rounding_constant(segment.tensor),
         is_parameter ? per_sample : per_minibatch, mean_here, squares, looks);
     if (is_parameter) squares = more;
-    show(0, overwritten, true);
-    show(overwritten + 1, count, true);
-    sight.see(index, std::span(slots).first(count), std::span(looks.squares).first(count),
-              looks.largest_bits);
+    show(/*is_in_cache=*/true);
+    for (std::size_t i = 0; i < count; ++i) sight.see(index, slots[i], looks.squares[i]);
+    sight.see_largest(index, looks.largest_bits);
   }
   return sum_in_order(squares);
 }

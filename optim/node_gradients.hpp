@@ -22,19 +22,18 @@ namespace rubato::optim {
 class FirstSight {
  public:
   virtual ~FirstSight() = default;
-  // A segment of the gradients of these minibatches, as it is; of some before it is written over,
-  // of the others when it is in cache.
-  virtual void show(std::size_t segment, std::span<const std::size_t> slots,
-                    std::span<const float* const> gradients, bool is_in_cache) = 0;
-  // The squared norms of all, and the largest magnitude among them, as bits.
-  virtual void see(std::size_t segment, std::span<const std::size_t> slots,
-                   std::span<const double> squares, std::uint32_t largest_bits) = 0;
+  // A segment of a minibatch's gradient: in cache, or before it is written over.
+  virtual void show(std::size_t segment, std::size_t slot, std::span<const float> gradient,
+                    bool is_in_cache) = 0;
+  // Its squared norm; and the largest magnitude among all minibatches' segments, as bits.
+  virtual void see(std::size_t segment, std::size_t slot, double square) = 0;
+  virtual void see_largest(std::size_t segment, std::uint32_t bits) = 0;
 };
 
 class NodeGradients {
  public:
   static constexpr std::size_t own_places = 2;
-  static constexpr std::size_t most_places = 4;
+  static constexpr std::size_t most_places = own_places + sizeof(double) / sizeof(float);
   struct Parts {
     std::size_t gradients = 0;  // in the first so many places
     bool has_sums = false;      // in its array: then only the own places hold gradients
@@ -70,7 +69,7 @@ class NodeGradients {
   template <class T>
   double take_mean(std::span<const T* const> arrays, std::size_t begin, std::span<float> mean,
                    T per_sample, T per_minibatch) const;
-  // The same of gradients that nobody has looked at, at most most_places.
+  // The same of gradients that nobody has looked at; of more than most_places, of the first ones.
   template <class T>
   double look_and_take_mean(std::span<const T* const> arrays, std::size_t begin,
                             std::span<float> mean, T per_sample, T per_minibatch,

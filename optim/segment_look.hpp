@@ -17,7 +17,7 @@
 
 namespace rubato::optim {
 
-constexpr std::size_t bits_group = 2 * lane_group;
+inline constexpr std::size_t bits_group = 2 * lane_group;
 using Bits = std::uint32_t __attribute__((vector_size(bits_group * sizeof(std::uint32_t))));
 using Largest = std::array<Bits, lanes / bits_group>;
 

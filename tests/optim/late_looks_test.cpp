@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -19,148 +18,141 @@
 namespace rubato::optim {
 namespace {
 
-// Every rank is an owner: each block of all gradients is looked at by one of them.
+// A node whose ranks add up gradients in T, as the owners of slices. Collective.
 template <class T>
-class LateLooksOf : public testing::Test {
- protected:
-  // Slots are dealt to the ranks from the last one on, so that they stand in another order.
-  void look(std::size_t minibatches) {
-    std::size_t kept = 0;
+class Owners {
+ public:
+  Owners(const std::vector<TensorRange>& tensors, std::size_t total_elements)
+      : segments_(tensors, total_elements),
+        units_(tensors.size()),
+        node_(topology_, segments_, units_, total_elements),
+        sums_(topology_, total_elements * sizeof(T)),
+        late_(topology_, segments_),
+        largest_(tensors.size()) {
+    for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
+      arrays_.push_back(sums_.region_as<T>(rank).data());
+    }
+  }
+
+  // Deals the gradients to the ranks from the last one on, so that slots stand in another order;
+  // then each owner takes the mean of its blocks.
+  void look_at(const std::vector<std::vector<float>>& gradients, const GradientMeasures* measures) {
+    const std::size_t me = topology_.node().rank();
     NodeGradients::Parts parts;
-    for (std::size_t slot = minibatches; slot-- > 0;) {
-      if ((minibatches - 1 - slot) % ranks != topology.node().rank()) continue;
-      std::ranges::copy(gradient_sum(slot), node.place(kept, array.data()).begin());
-      parts.slots[kept++] = slot;
+    for (std::size_t i = me; i < gradients.size(); i += topology_.node().size()) {
+      const std::size_t slot = gradients.size() - 1 - i;
+      float* const sums = sums_.region_as<float>(me).data();
+      std::ranges::copy(gradients[slot], node_.place(parts.gradients, sums).begin());
+      parts.slots[parts.gradients++] = slot;
     }
-    parts.gradients = kept;
-    node.set_parts(parts);
-    largest.assign(3, 0);
-    late.begin(largest, nullptr);
-    world.barrier();
-    const collectives::Slice slice = topology.my_slice(total_elements);
-    const std::vector<const T*> arrays = arrays_of_all();
+    node_.set_parts(parts);
+    std::ranges::fill(largest_, 0);
+    late_.begin(largest_, measures);
+    barrier();
+    const collectives::Slice slice = topology_.my_slice(gradients[0].size());
     for (std::size_t begin = slice.begin; begin < slice.end(); begin += norm_block_elements) {
-      const std::size_t size = std::min(norm_block_elements, slice.end() - begin);
-      std::vector<float> mean(size), expected(size);
-      const T per_sample = T{1} / T{40}, per_minibatch = T{1} / T{6};
-      const double square =
-          node.template take_mean<T>(arrays, begin, expected, per_sample, per_minibatch);
-      EXPECT_EQ(
-          node.template look_and_take_mean<T>(arrays, begin, mean, per_sample, per_minibatch, late),
-          square);
-      EXPECT_EQ(mean, expected) << "block from " << begin;
+      take_mean(begin, std::min(norm_block_elements, slice.end() - begin));
     }
-    world.barrier();
+    barrier();
   }
 
-  std::vector<const T*> arrays_of_all() {
-    std::vector<const T*> arrays;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      arrays.push_back(memory.region_as<T>(rank).data());
-    }
-    return arrays;
+  const collectives::Topology& topology() const { return topology_; }
+  const TensorSegments& segments() const { return segments_; }
+  const LateLooks& late() const { return late_; }
+  void barrier() const { world_.barrier(); }
+  // Of each tensor, over all owners.
+  std::vector<std::int64_t> largest() const {
+    std::vector<std::int64_t> largest = largest_;
+    world_.maximum(largest);
+    return largest;
   }
 
-  collectives::Communicator world = collectives::Communicator::world();
-  collectives::Topology topology{world};
-  std::size_t ranks = topology.node().size();
-  TensorSegments segments{tensors(), total_elements};
-  ExactUnits units{3};
-  NodeGradients node{topology, segments, units, total_elements};
-  collectives::NodeMemory memory{topology, total_elements * sizeof(T)};
-  std::span<float> array{memory.region_as<float>(topology.node().rank())};
-  std::vector<std::int64_t> largest;
-  LateLooks late{topology, segments};
+ private:
+  // Over the gradient in the first place, as updates do.
+  void take_mean(std::size_t begin, std::size_t size) {
+    const T per_sample = T{1} / T{40}, per_minibatch = T{1} / T{6};
+    std::vector<float> expected(size);
+    const double square =
+        node_.template take_mean<T>(arrays_, begin, expected, per_sample, per_minibatch);
+    const std::span<float> mean = node_.first_place().subspan(begin, size);
+    EXPECT_EQ(node_.template look_and_take_mean<T>(arrays_, begin, mean, per_sample, per_minibatch,
+                                                   late_),
+              square);
+    EXPECT_TRUE(std::ranges::equal(mean, expected)) << "block from " << begin;
+  }
+
+  collectives::Communicator world_ = collectives::Communicator::world();
+  collectives::Topology topology_{world_};
+  TensorSegments segments_;
+  ExactUnits units_;
+  NodeGradients node_;
+  collectives::NodeMemory sums_;
+  std::vector<const T*> arrays_;
+  LateLooks late_;
+  std::vector<std::int64_t> largest_;
 };
 
+template <class T>
+class LateLooksOf : public testing::Test {};
 using Types = testing::Types<double, float>;
 TYPED_TEST_SUITE(LateLooksOf, Types);
 
 TYPED_TEST(LateLooksOf, SeesWhatALookAtEachGradientSees) {
+  Owners<TypeParam> owners(tensors(), total_elements);
+  std::vector<std::vector<float>> gradients;
   const std::size_t most = sizeof(TypeParam) == sizeof(double) ? 4 : 3;
-  for (std::size_t minibatches = 1; minibatches <= most; ++minibatches) {
-    this->look(minibatches);
-    std::vector<double> largest(3);
-    for (std::size_t slot = 0; slot < minibatches; ++slot) {
+  while (gradients.size() < most) {
+    gradients.push_back(gradient_sum(gradients.size()));
+    owners.look_at(gradients, nullptr);
+    std::vector<std::int64_t> largest(3);
+    for (std::size_t slot = 0; slot < gradients.size(); ++slot) {
       std::vector<float> unused(total_elements);
-      GradientAccumulator accumulator(this->segments, 3, std::span<float>(unused));
+      GradientAccumulator accumulator(owners.segments(), 3, std::span<float>(unused));
       accumulator.begin();
-      const double square = accumulator.look(gradient_sum(slot));
-      EXPECT_EQ(this->late.square(slot), square) << "slot " << slot << " of " << minibatches;
+      EXPECT_EQ(owners.late().square(slot), accumulator.look(gradients[slot]))
+          << "slot " << slot << " of " << gradients.size();
       for (std::size_t tensor = 0; tensor < 3; ++tensor) {
-        const std::uint32_t bits = accumulator.largest_bits()[tensor];
-        largest[tensor] = std::max(largest[tensor], double{std::bit_cast<float>(bits)});
+        largest[tensor] =
+            std::max<std::int64_t>(largest[tensor], accumulator.largest_bits()[tensor]);
       }
     }
-    std::vector<double> found;
-    for (const std::int64_t bits : this->largest) {
-      found.push_back(double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))});
-    }
-    this->topology.all().maximum(found);
-    EXPECT_EQ(found, largest);
-    this->world.barrier();
+    EXPECT_EQ(owners.largest(), largest);
+    owners.barrier();
   }
 }
 
 // A small tensor, which is weighed whole, and a large one, weighed in pieces.
 TEST(LateLooks, WeighsAsEachMinibatchIsWeighed) {
-  constexpr std::size_t elements = 19 * 4096, minibatches = 3;
+  constexpr std::size_t elements = 19 * 4096;
   const std::vector<TensorRange> tensors = {{"small", 0, 1024}, {"large", 1024, elements - 1024}};
-  const collectives::Communicator world = collectives::Communicator::world();
-  const collectives::Topology topology(world);
-  const TensorSegments segments(tensors, elements);
-  const ExactUnits units(2);
-  NodeGradients node(topology, segments, units, elements);
-  const auto gradient = [&](std::size_t slot) {
-    std::vector<float> values(elements);
-    for (std::size_t i = 0; i < elements; ++i) {
-      values[i] = std::sin(static_cast<float>(i % 1013) + static_cast<float>(slot));
-    }
-    return values;
-  };
+  std::vector<std::vector<float>> gradients(3, std::vector<float>(elements));
   std::vector<float> scales(elements);
-  for (std::size_t i = 0; i < elements; ++i) scales[i] = static_cast<float>(1 + i % 7);
+  for (std::size_t i = 0; i < elements; ++i) {
+    scales[i] = static_cast<float>(1 + i % 7);
+    for (std::size_t slot = 0; slot < gradients.size(); ++slot) {
+      gradients[slot][i] = std::sin(static_cast<float>(i % 1013) + static_cast<float>(slot));
+    }
+  }
+  Owners<double> owners(tensors, elements);
   PlainPreconditioner preconditioner;
   preconditioner.updates_done = 37;
-  GradientMeasures measures(topology, segments, tensors,
+  GradientMeasures measures(owners.topology(), owners.segments(), tensors,
                             {.preconditioner = &preconditioner, .preconditioner_state = scales});
   measures.take_scales();
-  measures.begin(minibatches, nullptr);
+  measures.begin(gradients.size(), nullptr);
+  owners.barrier();
+  owners.look_at(gradients, &measures);
 
-  collectives::NodeMemory further(topology, elements * sizeof(double));
-  std::vector<const double*> arrays;
-  for (std::size_t rank = 0; rank < world.size(); ++rank) {
-    arrays.push_back(further.region_as<double>(rank).data());
-  }
-  NodeGradients::Parts parts;
-  for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
-    float* const sums = further.region_as<float>(world.rank()).data();
-    std::ranges::copy(gradient(slot), node.place(parts.gradients, sums).begin());
-    parts.slots[parts.gradients++] = slot;
-  }
-  node.set_parts(parts);
-  LateLooks late(topology, segments);
-  std::vector<std::int64_t> largest(2);
-  late.begin(largest, &measures);
-  world.barrier();
-  const collectives::Slice slice = topology.my_slice(elements);
-  std::vector<float> mean(norm_block_elements);
-  for (std::size_t begin = slice.begin; begin < slice.end(); begin += norm_block_elements) {
-    node.look_and_take_mean<double>(arrays, begin, mean, 1.0, 1.0, late);
-  }
-  world.barrier();
-
-  for (std::size_t slot = 0; slot < minibatches; ++slot) {
-    const std::vector<float> values = gradient(slot);
-    for (std::size_t i = 0; i < segments.parameters(); ++i) {
-      const Segment& segment = segments.all()[i];
-      measures.take(i, std::span(values).subspan(segment.begin, segment.size));
+  for (std::size_t slot = 0; slot < gradients.size(); ++slot) {
+    for (std::size_t i = 0; i < owners.segments().parameters(); ++i) {
+      const Segment& segment = owners.segments().all()[i];
+      measures.take(i, std::span(gradients[slot]).subspan(segment.begin, segment.size));
     }
     const double weighed = measures.finish_minibatch({}, 1);
     EXPECT_GT(weighed, 0);
-    EXPECT_EQ(late.weighed_square(slot), weighed) << "slot " << slot;
+    EXPECT_EQ(owners.late().weighed_square(slot), weighed) << "slot " << slot;
   }
-  world.barrier();
+  owners.barrier();
 }
 
 }  // namespace

@@ -125,6 +125,29 @@ TEST(SliceUpdate, DoesTheSameBlockByBlock) {
   }
 }
 
+// Gradients that no rank has looked at may be anything: nobody is told a mean of theirs on the way.
+TEST(SliceUpdate, TakesNoPartOfASumOfAFewMinibatches) {
+  const auto world = collectives::Communicator::world();
+  const collectives::Topology topology(world);
+  for (const std::size_t few : {2UL, 4UL}) {
+    Memory memory(topology);
+    GradientSync sync = automatic_sync(topology, SumKind::exact);
+    const auto optimizer = make_optimizer<float>({.name = "sgd", .momentum = momentum});
+    SliceUpdate update(*optimizer, sync, memory.state);
+    UpdateSums sums;
+    do {
+      update.prepare(update_rate, few);
+      sync.begin(few, 8 * few);
+      for (std::size_t slot = world.rank(); slot < few; slot += world.size()) {
+        sync.accumulate({slot, 8, 0, 0}, gradient_sum(slot));
+      }
+      sums = sync.sum(0, {}, &update);
+      EXPECT_FALSE(sums.is_used);
+      sync.barrier();
+    } while (!sums.stands);
+  }
+}
+
 // What is left of the momentum of units that are never active; elsewhere such numbers are kept.
 TEST(SliceUpdate, TakesDenormalNumbersForZero) {
   constexpr float denormal = 1e-40F;
