@@ -2,6 +2,7 @@
 #include "optim/gradient_measures.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "optim/inner_products.hpp"
 #include "optim/norm_block.hpp"
@@ -76,17 +77,30 @@ void GradientMeasures::take_scales() {
   if (!is_settled()) return;
   scales_after_updates_ = options_.preconditioner->updates();
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
-    pieces_[i] = measured_pieces(segments_, i, *scales_after_updates_);
+    pieces_[i].take_turn(segments_, i, *scales_after_updates_);
   }
   const collectives::Slice slice = topology_.my_slice(segments_.begin_of(segments_.all().size()));
+  std::array<float, norm_block_elements> state;
+  std::size_t first = 0, gathered = 0;  // segments whose state is there: one behind the other
+  const auto invert = [&] {
+    const std::size_t begin = scale_places_[first], size = scale_places_[first + gathered] - begin;
+    options_.preconditioner->inverse_scales(std::span<const float>(state).first(size),
+                                            scale_memory_.region_as<float>(0).subspan(begin, size));
+    gathered = 0;
+  };
   for (std::size_t i = 0; i < segments_.parameters(); ++i) {
-    const std::size_t begin = segments_.begin_of(i);
-    if (begin < slice.begin || begin >= slice.end()) continue;
-    MeasuredPieces::Elements memory;
-    const std::span<const float> state = pieces_[i].gather(
-        options_.preconditioner_state.subspan(begin, segments_.all()[i].size), memory);
-    options_.preconditioner->inverse_scales(state, scales(i).first(state.size()));
+    const Segment& segment = segments_.all()[i];
+    if (segment.begin < slice.begin || segment.begin >= slice.end()) continue;
+    if (gathered > 0 && scale_places_[i + 1] - scale_places_[first] > state.size()) invert();
+    if (gathered == 0) first = i;
+    const std::span<float> place =
+        std::span(state).subspan(scale_places_[i] - scale_places_[first], scales(i).size());
+    pieces_[i].gather(options_.preconditioner_state.subspan(segment.begin, segment.size),
+                      place.data());
+    std::ranges::fill(place.subspan(pieces_[i].size), 0.0F);
+    ++gathered;
   }
+  if (gathered > 0) invert();
 }
 
 void GradientMeasures::take(std::size_t segment, std::span<const float> gradient) {

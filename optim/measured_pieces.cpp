@@ -4,13 +4,14 @@
 
 namespace rubato::optim {
 
-std::span<const float> MeasuredPieces::gather(std::span<const float> values,
-                                              Elements& memory) const {
-  if (is_whole()) return values;
-  for (std::size_t i = 0; i < count(); ++i) {
-    std::copy_n(values.data() + begins[i], piece_elements, memory.data() + i * piece_elements);
+void MeasuredPieces::gather(std::span<const float> values, float* to) const {
+  if (is_whole()) {
+    std::ranges::copy(values.first(size), to);
+    return;
   }
-  return std::span(memory).first(size);
+  for (std::size_t i = 0; i < count(); ++i) {
+    std::copy_n(values.data() + begins[i], piece_elements, to + i * piece_elements);
+  }
 }
 
 }  // namespace rubato::optim

@@ -1,13 +1,13 @@
 // Which elements an update measures in the optimizer's metric: of small tensors all, of large ones
-// a line of 16 in every 512, counted 32-fold. In updates 32k to 32k + 31 each line has its turn
-// once, so that together they give what all elements would have given, for a 32nd of the time.
+// a line of 16 in every 1024, counted 64-fold. In updates 64k to 64k + 63 each line has its turn
+// once, so that together they give what all elements would have given, for a 64th of the time.
 //
 // Large tensors are those of dense layers above all, which compute little for each element, so that
-// measuring them shows; and noise of few directions shows in a 32nd as well as in all.
+// measuring them shows; and noise of few directions shows in a 64th as well as in all.
 //
-// Pieces are as short as memory can be read, and come at another turn in each 512, because large
+// Pieces are as short as memory can be read, and come at another turn in each 1024, because large
 // values keep together: in the row of a unit that seldom fires, in the column of an input that is
-// seldom lit. The order of the turns shifts every 32 updates, or updates that are looked at in a
+// seldom lit. The order of the turns shifts every 64 updates, or updates that are looked at in a
 // rhythm (every second one, where single minibatches are compared) would never see some pieces.
 #pragma once
 
@@ -24,12 +24,12 @@ namespace rubato::optim {
 
 inline constexpr std::size_t most_elements_measured_whole = 1 << 16;  // of a tensor
 inline constexpr std::size_t piece_elements = line_elements;
-inline constexpr std::size_t pieces_in_turn = 32;
+inline constexpr std::size_t pieces_in_turn = 64;
 
-// Of one segment: all of it, or pieces.
+// Of one segment: all of it, or pieces. (What is found for each segment anew is written where it
+// stays: it takes hardly longer than a copy of it, or a call.)
 struct MeasuredPieces {
   static constexpr std::size_t most = norm_block_elements / piece_elements / pieces_in_turn;
-  using Elements = std::array<float, most * piece_elements>;
 
   double weight = 1;                            // of how many elements each is one
   std::size_t size = 0;                         // elements in all
@@ -42,15 +42,17 @@ struct MeasuredPieces {
   void prefetch(const float* values) const {
     for (std::size_t i = 0; !is_whole() && i < count(); ++i) __builtin_prefetch(values + begins[i]);
   }
-  // Those of the segment's values, one behind the other, in `memory` where they are not so already.
-  std::span<const float> gather(std::span<const float> values, Elements& memory) const;
+  // Copies those of the segment's values, one behind the other.
+  void gather(std::span<const float> values, float* to) const;
+  // As of segment `index`, when so many updates have been made.
+  void take_turn(const TensorSegments& segments, std::size_t index, std::uint64_t updates);
 };
 
 // A turn from the fraction of a multiple of the golden ratio: they come evenly in every rhythm.
 inline std::uint64_t shift_of_turn(std::uint64_t number) {
   constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;  // the fraction, times 2^64
-  static_assert(pieces_in_turn == 32, "five bits");
-  return number * golden >> 59;
+  static_assert(pieces_in_turn == 64, "six bits");
+  return number * golden >> 58;
 }
 
 // Of a segment no update measures more elements.
@@ -60,23 +62,24 @@ inline std::size_t most_elements_measured(const Segment& segment) {
   return std::min(segment.size, (segment.size + in_turn - 1) / in_turn * piece_elements);
 }
 
-// Of segment `index`, when so many updates have been made. (Inline, because a segment's pieces take
-// hardly longer than a call.)
-inline MeasuredPieces measured_pieces(const TensorSegments& segments, std::size_t index,
+inline void MeasuredPieces::take_turn(const TensorSegments& segments, std::size_t index,
                                       std::uint64_t updates) {
   constexpr std::size_t in_turn = pieces_in_turn * piece_elements;
   const Segment& segment = segments.all()[index];
-  if (segment.tensor_size <= most_elements_measured_whole) return {.size = segment.size};
-  MeasuredPieces pieces{.weight = pieces_in_turn};
+  if (segment.tensor_size <= most_elements_measured_whole) {
+    weight = 1;
+    size = segment.size;
+    return;
+  }
+  weight = pieces_in_turn;
+  std::size_t pieces = 0;
   const std::uint64_t turn = updates + shift_of_turn(updates / pieces_in_turn);
   for (std::size_t first = 0; first < segment.size; first += in_turn) {
-    const std::uint64_t shift = shift_of_turn(index * MeasuredPieces::most + first / in_turn);
+    const std::uint64_t shift = shift_of_turn(index * most + first / in_turn);
     const std::size_t begin = first + (turn + shift) % pieces_in_turn * piece_elements;
-    if (begin >= segment.size) continue;
-    pieces.begins[pieces.count()] = static_cast<std::uint32_t>(begin);
-    pieces.size += piece_elements;
+    if (begin < segment.size) begins[pieces++] = static_cast<std::uint32_t>(begin);
   }
-  return pieces;
+  size = pieces * piece_elements;
 }
 
 }  // namespace rubato::optim

@@ -19,6 +19,13 @@ TensorSegments example_segments() {
   return {tensors, elements};
 }
 
+MeasuredPieces measured_pieces(const TensorSegments& segments, std::size_t segment,
+                               std::uint64_t update) {
+  MeasuredPieces pieces;
+  pieces.take_turn(segments, segment, update);
+  return pieces;
+}
+
 // Where in the segment its elements are that are measured.
 std::vector<std::size_t> places_of(const MeasuredPieces& pieces) {
   std::vector<std::size_t> places(pieces.size);
@@ -44,14 +51,14 @@ std::vector<double> counts(const std::vector<std::uint64_t>& updates) {
 
 TEST(MeasuredPieces, CountEachElementOnceOnAverage) {
   for (const std::uint64_t round : {0U, 5U}) {
-    std::vector<std::uint64_t> updates(32);
-    std::iota(updates.begin(), updates.end(), 32 * round);
-    EXPECT_EQ(counts(updates), std::vector<double>(elements, 32));
+    std::vector<std::uint64_t> updates(64);
+    std::iota(updates.begin(), updates.end(), 64 * round);
+    EXPECT_EQ(counts(updates), std::vector<double>(elements, 64));
   }
 }
 
 TEST(MeasuredPieces, AreAllOfSmallTensors) {
-  for (std::uint64_t update = 0; update < 32; ++update) {
+  for (std::uint64_t update = 0; update < 64; ++update) {
     const std::vector<double> found = counts({update});
     for (std::size_t i = 0; i < elements; ++i) {
       if (i >= large_begin && i < large_end) continue;
@@ -60,29 +67,29 @@ TEST(MeasuredPieces, AreAllOfSmallTensors) {
   }
 }
 
-TEST(MeasuredPieces, AreALineInEvery512ElementsOfALargeTensor) {
+TEST(MeasuredPieces, AreALineInEvery1024ElementsOfALargeTensor) {
   const TensorSegments segments = example_segments();
-  std::vector<double> turns(32);
+  std::vector<double> turns(64);
   for (std::size_t segment = 2; segment < 17; ++segment) {
     const MeasuredPieces pieces = measured_pieces(segments, segment, 11);
-    EXPECT_EQ(pieces.count(), 8U);
-    EXPECT_EQ(pieces.size, 8 * 16U);
-    EXPECT_EQ(pieces.weight, 32);
-    for (std::size_t i = 0; i < 8; ++i) {
-      EXPECT_EQ(pieces.begins[i] / 512, i);
+    EXPECT_EQ(pieces.count(), 4U);
+    EXPECT_EQ(pieces.size, 4 * 16U);
+    EXPECT_EQ(pieces.weight, 64);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(pieces.begins[i] / 1024, i);
       EXPECT_EQ(pieces.begins[i] % line_elements, 0U);
-      turns[pieces.begins[i] % 512 / 16] += 1;
+      turns[pieces.begins[i] % 1024 / 16] += 1;
     }
   }
-  // of 120: they differ, and are even
-  for (const double turn : turns) EXPECT_NEAR(turn, 3.75, 1.5);
+  // of 60: they differ, and are even
+  for (const double turn : turns) EXPECT_NEAR(turn, 0.94, 1.1);
 }
 
 TEST(MeasuredPieces, AreNeverMoreThanTheMost) {
   const TensorSegments segments = example_segments();
   for (std::size_t segment = 0; segment < segments.parameters(); ++segment) {
     std::size_t most = 0;
-    for (std::uint64_t update = 0; update < 64; ++update) {
+    for (std::uint64_t update = 0; update < 128; ++update) {
       most = std::max(most, measured_pieces(segments, segment, update).size);
     }
     EXPECT_EQ(most_elements_measured(segments.all()[segment]), most) << segment;
@@ -91,10 +98,10 @@ TEST(MeasuredPieces, AreNeverMoreThanTheMost) {
 
 // As they are where each second update is compared with the one before it.
 TEST(MeasuredPieces, HaveTheirTurnsAsOftenInEveryRhythm) {
-  for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 32U, 100U}) {
+  for (const std::uint64_t rhythm : {2U, 3U, 4U, 8U, 16U, 32U, 64U, 100U}) {
     std::vector<std::uint64_t> updates;
-    for (std::uint64_t i = 0; i < 3200; ++i) updates.push_back(i * rhythm + 1);
-    for (const double count : counts(updates)) ASSERT_NEAR(count, 3200, 320) << "every " << rhythm;
+    for (std::uint64_t i = 0; i < 6400; ++i) updates.push_back(i * rhythm + 1);
+    for (const double count : counts(updates)) ASSERT_NEAR(count, 6400, 640) << "every " << rhythm;
   }
 }
 
@@ -106,10 +113,10 @@ TEST(MeasuredPieces, AreGatheredFromWhereTheyAre) {
     std::iota(values.begin(), values.end(), 7.0F);
     std::vector<float> expected;
     for (const std::size_t i : places_of(pieces)) expected.push_back(static_cast<float>(7 + i));
-    MeasuredPieces::Elements memory;
-    const std::span<const float> found = pieces.gather(values, memory);
-    EXPECT_EQ(std::vector<float>(found.begin(), found.end()), expected);
-    EXPECT_EQ(found.size(), pieces.size);
+    std::vector<float> found(pieces.size + 1, -1);
+    pieces.gather(values, found.data());
+    expected.push_back(-1);
+    EXPECT_EQ(found, expected);
   }
 }
 
