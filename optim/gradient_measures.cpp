@@ -79,9 +79,14 @@ void GradientMeasures::take_scales() {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     pieces_[i].take_turn(segments_, i, *scales_after_updates_);
   }
+  invert_my_scales();
+}
+
+// Of many segments in one call, which takes as long as a few pieces do.
+void GradientMeasures::invert_my_scales() {
   const collectives::Slice slice = topology_.my_slice(segments_.begin_of(segments_.all().size()));
-  std::array<float, norm_block_elements> state;
-  std::size_t first = 0, gathered = 0;  // segments whose state is there: one behind the other
+  std::array<float, norm_block_elements> state{};
+  std::size_t first = 0, gathered = 0;  // segments whose state is there, placed as their scales are
   const auto invert = [&] {
     const std::size_t begin = scale_places_[first], size = scale_places_[first + gathered] - begin;
     options_.preconditioner->inverse_scales(std::span<const float>(state).first(size),
@@ -93,11 +98,8 @@ void GradientMeasures::take_scales() {
     if (segment.begin < slice.begin || segment.begin >= slice.end()) continue;
     if (gathered > 0 && scale_places_[i + 1] - scale_places_[first] > state.size()) invert();
     if (gathered == 0) first = i;
-    const std::span<float> place =
-        std::span(state).subspan(scale_places_[i] - scale_places_[first], scales(i).size());
     pieces_[i].gather(options_.preconditioner_state.subspan(segment.begin, segment.size),
-                      place.data());
-    std::ranges::fill(place.subspan(pieces_[i].size), 0.0F);
+                      &state[scale_places_[i] - scale_places_[first]]);
     ++gathered;
   }
   if (gathered > 0) invert();

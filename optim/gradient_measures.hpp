@@ -85,6 +85,7 @@ class GradientMeasures {
     double square, kept_product, kept_square;
     double weighed_square, weighed_product, weighed_kept;
   };
+  void invert_my_scales();
   // 1 / P of the segment's pieces, and room for more of them.
   std::span<float> scales(std::size_t segment) const;
   // In the optimizer's metric; `kept` may be empty.

@@ -26,8 +26,7 @@ inline constexpr std::size_t most_elements_measured_whole = 1 << 16;  // of a te
 inline constexpr std::size_t piece_elements = line_elements;
 inline constexpr std::size_t pieces_in_turn = 64;
 
-// Of one segment: all of it, or pieces. (What is found for each segment anew is written where it
-// stays: it takes hardly longer than a copy of it, or a call.)
+// Of one segment: all of it, or pieces.
 struct MeasuredPieces {
   static constexpr std::size_t most = norm_block_elements / piece_elements / pieces_in_turn;
 
@@ -44,7 +43,8 @@ struct MeasuredPieces {
   }
   // Copies those of the segment's values, one behind the other.
   void gather(std::span<const float> values, float* to) const;
-  // As of segment `index`, when so many updates have been made.
+  // Becomes those of segment `index`, when so many updates have been made. (In place and inline:
+  // that takes hardly longer than to copy a segment's pieces, or a call.)
   void take_turn(const TensorSegments& segments, std::size_t index, std::uint64_t updates);
 };
 

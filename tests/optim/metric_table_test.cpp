@@ -3,7 +3,7 @@
 // gradients. Printed, and held to a bias below 1 %.
 //
 // Noise that is independent in all elements is the worst case: it averages out over the elements,
-// so a 64th of them has √64 times the deviation. Noise of a few directions, which is what
+// so a 64th of them has 8 times the deviation. Noise of a few directions, which is what
 // minibatches of real networks have, is seen by every part of them alike.
 #include <gtest/gtest.h>
 
