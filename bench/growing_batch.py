@@ -88,7 +88,7 @@ def print_rates(ranks, ours, theirs):
 
 
 def run(options, report):
-    vs_pytorch.require_packages()
+    vs_pytorch.prepare()
     require_fashion_mnist()
     same_loss.difference(Rubato(options.build), MODEL)
     batches = [options.smallest]

@@ -154,7 +154,7 @@ def benchmarks(program, *options):
 
 def context(options):
     settings = {name: str(value) for name, value in vars(options).items()}
-    return {"host": platform.node(), "cpu": cpu_model(), "cores": cores(),
+    return {"host": platform.node(), "cpu": cpu_fact("model name"), "cores": cores(),
             "load_average": round(os.getloadavg()[0], 2),
             "time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             **build_facts(options.build), "open_mpi": package_version("libopenmpi3"),
@@ -194,9 +194,9 @@ def cores():
     return len(os.sched_getaffinity(0))
 
 
-def cpu_model():
+def cpu_fact(name):
     for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
+        if line.startswith(name):
             return line.partition(":")[2].strip()
     return "unknown"
 

@@ -20,6 +20,7 @@ import rubato_train
 import scaling_model
 import update_costs
 import update_phases
+import vs_pytorch
 from alternation import Run
 from measure import Failure, Figure
 from scaling_model import Model, Point
@@ -222,6 +223,21 @@ class Phases(unittest.TestCase):
                         for update in found]
         self.assertEqual(milliseconds, [{"update": 8, "computing": 5, "summing": 1},
                                         {"update": 9, "computing": 4}])
+
+
+class Peer(unittest.TestCase):
+    def test_gets_the_fastest_kernels_that_the_processor_can_run(self):
+        seconds = {None: 4, "Haswell": 2, "SkylakeX": 1}
+        for features, fastest in (("sse2", None), ("sse2 avx2", "Haswell"),
+                                  ("avx2 avx512f avx512vl", "SkylakeX")):
+            with mock.patch("measure.cpu_fact", return_value=features):
+                found = vs_pytorch.fastest_blas_kernels(
+                    lambda setting: seconds[setting.get(vs_pytorch.BLAS_KERNELS)])
+            self.assertEqual(found.get(vs_pytorch.BLAS_KERNELS), fastest)
+
+    def test_keeps_its_own_choice_where_that_is_fastest(self):
+        with mock.patch("measure.cpu_fact", return_value="avx2 avx512vl"):
+            self.assertEqual(vs_pytorch.fastest_blas_kernels(lambda setting: len(setting)), {})
 
 
 class TableOfSums(unittest.TestCase):

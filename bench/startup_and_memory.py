@@ -79,7 +79,7 @@ def memory_figures(options, model):
         *data_of(model, samples=case.batch_size, test_samples=EVALUATED_SAMPLES),
         "--batch-size", case.batch_size, "--updates", UPDATES_FOR_MEMORY)
     yield Figure(f"{name} of a rank", peak_bytes(ours, ENVIRONMENT) / 1e6, "MB")
-    vs_pytorch.require_packages()
+    vs_pytorch.prepare()
     theirs = vs_pytorch.pytorch_command(case, "--updates", UPDATES_FOR_MEMORY)
     rounds = measure.in_turn(options.rounds, {
         "ours": lambda: peak_bytes(ours, ENVIRONMENT) / 1e6,
