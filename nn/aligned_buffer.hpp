@@ -6,7 +6,7 @@
 //
 // Large memory begins on a huge page, and the system is asked for huge ones: the processor
 // remembers where only so many pages lie, and a network's activations do not fit into as many small
-// ones.
+// ones. Not memory of which only a part will be used: of a huge page the rest is lost.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,13 @@ inline std::size_t whole_lines(std::size_t floats) {
 
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;  // of x86-64
 
-// Released by release_aligned with the same size. Throws std::bad_alloc.
-void* allocate_aligned(std::size_t bytes);
-void release_aligned(void* begin, std::size_t bytes) noexcept;
+enum class Pages { small, huge };  // of 2 MiB and more; less lies in small ones
 
-template <typename T>
+// Released by release_aligned with the same size and pages. Throws std::bad_alloc.
+void* allocate_aligned(std::size_t bytes, Pages pages);
+void release_aligned(void* begin, std::size_t bytes, Pages pages) noexcept;
+
+template <typename T, Pages pages = Pages::huge>
 class AlignedBuffer {
   static_assert(std::is_trivial_v<T>);
 
@@ -55,11 +57,11 @@ class AlignedBuffer {
  private:
   void grow(std::size_t elements) {
     release();
-    data_ = static_cast<T*>(allocate_aligned(elements * sizeof(T)));
+    data_ = static_cast<T*>(allocate_aligned(elements * sizeof(T), pages));
     capacity_ = elements;
   }
   void release() noexcept {
-    release_aligned(data_, capacity_ * sizeof(T));
+    release_aligned(data_, capacity_ * sizeof(T), pages);
     data_ = nullptr;
     capacity_ = 0;
   }

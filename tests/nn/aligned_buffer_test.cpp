@@ -66,6 +66,15 @@ TEST(AlignedBuffer, WholeHugePagesAreAskedForAndNoMore) {
   EXPECT_FALSE(is_to_be_huge(begin + whole));
 }
 
+TEST(AlignedBuffer, WhereItSaysSoNoHugePagesAreAskedFor) {
+  constexpr std::size_t bytes = 20 * huge_page_bytes;
+  AlignedBuffer<std::byte, Pages::small> buffer;
+  const std::uintptr_t begin = address_of(buffer.first(bytes).data());
+  EXPECT_EQ(begin % cache_line_bytes, 0U);
+  EXPECT_FALSE(is_to_be_huge(begin));
+  EXPECT_FALSE(is_to_be_huge(begin + bytes / 2));
+}
+
 TEST(AlignedBuffer, IsEmptyAfterItHasBeenMoved) {
   AlignedBuffer<float> former;
   const float* const begin = former.first(huge_page_bytes).data();
