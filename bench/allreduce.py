@@ -4,7 +4,8 @@ usage: allreduce.py [--build build/bench] [--rounds 3] [--rate-gbit 1]
 
 Each round is one run of allreduce_bench: two ranks of one host, then two hosts of one rank each
 (network namespaces of this machine, tests/cluster). Of one host's ways of summing floats in memory
-that the ranks share the faster counts; the exact sum, which moves more, stands beside it.
+that the ranks share the faster counts. Beside it stand the exact sum, which moves more, and reading
+alone: each rank reads the others' part of its slice and does no more, which no sum can undercut.
 """
 
 import re
@@ -20,7 +21,7 @@ OF_ONE_HOST = (272_474, 1_199_882, 25_600_000)  # the last as many as ResNet-50 
 OVER_THE_LINK = 5_000_000  # 20 MB of floats
 TIMES_LIBRARY_AT_LEAST = 8
 OF_THE_LINK_AT_LEAST = 85
-FLOATS, EXACT = ("slices", "slices, streamed"), "slices, exact"
+FLOATS, EXACT, READING = ("slices", "slices, streamed"), "slices, exact", "reading alone"
 
 
 def rows_of(table):
@@ -41,6 +42,8 @@ def one_host(options, program):
         name = f"one host, {count}: times MPI_Allreduce's speed"
         yield Figure.of_rounds(name, fastest, "x", at_least=TIMES_LIBRARY_AT_LEAST)
         yield Figure.of_rounds(f"{name}, exact sum", exact, "x")
+        yield Figure.of_rounds(f"{name}, reading alone", [run[count][READING][1] for run in runs],
+                               "x")
 
 
 def over_the_link(options, program):

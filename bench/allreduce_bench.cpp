@@ -10,6 +10,8 @@
 // step uses: addends are already in place, and nothing is copied; "streamed" with stores that go
 // past the cache. The other ways sum private arrays. "exact" is what a training step sums by
 // default: doubles that are gradients rounded to a unit, with means in float as the result.
+// "reading alone" is the least that any way takes in memory that ranks share: of its slice each
+// rank reads what the others have just written there, and no more.
 //
 // --link-gbit says how fast the link of each host is, and adds the fraction of its limit that each
 // way reaches. The limit is that of floats: each host sends and receives 2 (H-1)/H of them.
@@ -25,6 +27,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "collectives/addend_sum.hpp"
 #include "collectives/allreduce.hpp"
 #include "collectives/node_barrier.hpp"
 #include "collectives/node_memory.hpp"
@@ -166,6 +169,23 @@ void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float>
   barrier.wait();
 }
 
+void read_alone(std::span<const float* const> addends, const Slice& slice) {
+  alignas(64) std::array<float, block_elements> sums;
+  for_each_block(slice, [&](std::size_t begin, std::size_t size) {
+    sum_addends<float>(addends, begin, size, sums.data());
+    asm volatile("" : : "r"(sums.data()) : "memory");  // they are needed
+  });
+}
+
+// In the order of the columns.
+std::vector<const char*> names_of_ways(const Topology& topology) {
+  std::vector<const char*> names = {"library",      "ring",   "recursive-doubling",
+                                    "node-shared",  "slices", "slices, streamed",
+                                    "slices, exact"};
+  if (topology.node().size() > 1) names.push_back("reading alone");
+  return names;
+}
+
 void measure(const Topology& topology, std::size_t count, const Options& options) {
   std::vector<float> data(count);
   NodeBarrier barrier(topology);
@@ -189,6 +209,18 @@ void measure(const Topology& topology, std::size_t count, const Options& options
   }
   ways.push_back({[&] { refill(shared_sums, rounded, exact_reducer->addends()); },
                   [&] { sum_slices(*exact_reducer, barrier, shared_sums, true); }});
+  const NodeMemory addends(topology, count * sizeof(float));
+  const std::span<float> mine = addends.region_as<float>(topology.node().rank());
+  std::vector<const float*> of_others;
+  for (std::size_t rank = 0; rank < topology.node().size(); ++rank) {
+    if (rank != topology.node().rank()) {
+      of_others.push_back(addends.region_as<float>(rank).data());
+    }
+  }
+  if (!of_others.empty()) {
+    ways.push_back({[mine] { refill(mine, mine); },
+                    [&, slice = topology.my_slice(count)] { read_alone(of_others, slice); }});
+  }
   const std::size_t rounds =
       count > long_sum ? std::min(options.rounds, rounds_of_long_sums) : options.rounds;
   take_turns(topology.all(), ways, rounds);
@@ -208,8 +240,7 @@ int run(const Communicator& world, const Options& options) {
         topology.is_oversubscribed() ? ", more ranks than cores" : "", options.rounds,
         rounds_of_long_sums, long_sum);
     std::printf("%10s", "elements");
-    for (const char* name : {"library", "ring", "recursive-doubling", "node-shared", "slices",
-                             "slices, streamed", "slices, exact"}) {
+    for (const char* name : names_of_ways(topology)) {
       std::printf(" | %-*s", options.link_gbit > 0 ? 26 : 20, name);
     }
     std::printf("\n");
