@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "nn/aligned_buffer.hpp"
+
 namespace rubato::runtime {
 
 namespace {
@@ -32,7 +34,7 @@ std::uint64_t Evaluator::batches() const {
 void Evaluator::read_share(const collectives::Communicator& communicator, const Moving& moving,
                            const Take& take) const {
   const std::uint64_t most = std::min<std::uint64_t>(batch_samples, test_set_->size());
-  std::vector<float> inputs(most * test_set_->shape().size());
+  nn::AlignedBuffer<float> inputs;  // or the model would make an aligned copy
   std::vector<std::int32_t> labels(most);
   std::vector<std::uint64_t> indices(most);
   for (std::uint64_t batch = communicator.rank(); batch < batches(); batch += communicator.size()) {
@@ -40,7 +42,7 @@ void Evaluator::read_share(const collectives::Communicator& communicator, const 
     const std::uint64_t begin = batch * batch_samples;
     const std::uint64_t size = std::min(batch_samples, test_set_->size() - begin);
     std::iota(indices.begin(), indices.end(), begin);
-    const std::span<float> batch_inputs(inputs.data(), size * test_set_->shape().size());
+    const std::span<float> batch_inputs = inputs.first(size * test_set_->shape().size());
     const std::span<std::int32_t> batch_labels(labels.data(), size);
     test_set_->read({indices.data(), size}, batch_inputs, batch_labels);
     take(batch, batch_inputs, batch_labels);

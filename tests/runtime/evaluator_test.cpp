@@ -33,6 +33,29 @@ class OwnModel {
   nn::AlignedBuffer<float> buffer_;
 };
 
+// Counts the batches that do not begin on a cache line.
+class UnalignedBatches final : public nn::Model {
+ public:
+  const nn::Layout& layout() const override { return layout_; }
+  void initialize(std::span<float>, std::uint64_t) const override {}
+  void use_parameters(std::span<const float>) override {}
+  nn::MinibatchLoss gradient(const nn::MinibatchView&, std::span<float>) override { return {}; }
+  nn::MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t>,
+                             std::span<nn::SampleLoss>) override {
+    void* begin = const_cast<float*>(inputs.data());
+    std::size_t space = inputs.size_bytes() + nn::cache_line_bytes;
+    if (std::align(nn::cache_line_bytes, 1, begin, space) != inputs.data()) ++unaligned;
+    ++batches;
+    return {};
+  }
+
+  std::size_t unaligned = 0;
+  std::size_t batches = 0;
+
+ private:
+  nn::Layout layout_;
+};
+
 TEST(Evaluator, IsOneLoopOverTheTestSetForAnyNumberOfRanks) {
   const auto world = collectives::Communicator::world();
   const auto self = world.split(static_cast<int>(world.rank()), 0);
@@ -99,6 +122,19 @@ TEST(Evaluator, ClassesAddUpToTheBitsOfTheWhole) {
     const auto classes = evaluator.evaluate_classes(world, model.filled(seed));
     EXPECT_EQ(classes.all.loss, whole.loss) << seed;
     EXPECT_EQ(classes.all.accuracy, whole.accuracy) << seed;
+  }
+}
+
+// Of others a model makes an aligned copy. Many sizes, as memory may be aligned by chance.
+TEST(Evaluator, HandsOutBatchesThatBeginOnCacheLines) {
+  const auto world = collectives::Communicator::world();
+  for (const std::string width : {"1", "3", "6", "17", "50", "131", "300", "1001"}) {
+    data::DataOptions options;
+    options.spec = "synthetic:samples=1000,classes=3,shape=1x1x" + width;
+    UnalignedBatches model;
+    Evaluator(data::open_data(options).test).evaluate(world, model);
+    EXPECT_GT(model.batches, 0U) << width;
+    EXPECT_EQ(model.unaligned, 0U) << width;
   }
 }
 
