@@ -1,0 +1,45 @@
+"""Tests of what adaptive_study.py makes of its runs' reports."""
+
+import unittest
+
+import adaptive_study
+
+TARGET = 88
+
+
+def report_of(updates, reached_at):
+    """Of a run: (batch size, seconds) of each update, and the update at which it has learned."""
+    return {"updates": [{"batch_size": batch, "seconds": seconds} for batch, seconds in updates],
+            "evaluations": [{"update": reached_at - 1, "accuracy": 0.87},
+                            {"update": reached_at, "accuracy": 0.89},
+                            {"update": reached_at + 1, "accuracy": 0.7}]}
+
+
+class Times(unittest.TestCase):
+    def setUp(self):
+        self.initial = report_of([(64, 0.5)] * 12, reached_at=10)
+
+    def test_end_when_the_run_has_first_learned_enough(self):
+        report = report_of([(64, 1), (64, 2), (128, 4), (128, 8), (128, 16)], reached_at=3)
+        self.assertEqual(adaptive_study.seconds_to(report, TARGET), 7)
+        self.assertEqual(adaptive_study.seconds_to(report, TARGET, seconds_of_update=3), 9)
+        self.assertEqual(adaptive_study.seconds_to(report, 95), float("inf"))
+
+    def test_of_a_run_that_stays_do_not_depend_on_how_fast_the_machine_was(self):
+        slowed = report_of([(64, 0.5)] * 5 + [(64, 0.8)] * 7, reached_at=10)
+        self.assertAlmostEqual(adaptive_study.initial_times(slowed, self.initial, TARGET), 1)
+
+    def test_count_larger_batches_and_further_updates(self):
+        larger = report_of([(64, 0.5)] * 5 + [(128, 0.8)] * 7, reached_at=10)
+        self.assertAlmostEqual(adaptive_study.initial_times(larger, self.initial, TARGET), 1.3)
+        longer = report_of([(64, 0.7)] * 16, reached_at=15)
+        self.assertAlmostEqual(adaptive_study.initial_times(longer, self.initial, TARGET), 1.5)
+
+    def test_have_no_end_where_either_run_never_learns_enough(self):
+        for runs in ((self.initial, report_of([(64, 1)] * 3, 2)),
+                     (report_of([(64, 1)] * 3, 2), self.initial)):
+            self.assertEqual(adaptive_study.initial_times(*runs, 95), float("inf"))
+
+
+if __name__ == "__main__":
+    unittest.main()
