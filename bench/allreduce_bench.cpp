@@ -7,11 +7,12 @@
 // One time is the slowest rank's, from a common start; the table shows medians over the rounds, of
 // which sums of more than 5 million elements get at most 11.
 // "slices" is SliceReducer with its result left in node-shared memory, which is what a training
-// step uses: addends are already in place, and nothing is copied; "streamed" with stores that go
-// past the cache. The other ways sum private arrays. "exact" is what a training step sums by
-// default: doubles that are gradients rounded to a unit, with means in float as the result.
-// "reading alone" is the least that any way takes in memory that ranks share: of its slice each
-// rank reads what the others have just written there, and no more.
+// step uses: addends are already in place, nothing is copied, and the processor is told ahead what
+// will be written; "streamed" with stores that go past the cache. The other ways sum private
+// arrays. "exact" is what a training step sums by default: doubles that are gradients rounded to a
+// unit, with means in float as the result. "reading alone" is the least that any way takes in
+// memory that ranks share: of its slice each rank reads what the others have just written there,
+// and no more.
 //
 // --link-gbit says how fast the link of each host is, and adds the fraction of its limit that each
 // way reaches. The limit is that of floats: each host sends and receives 2 (H-1)/H of them.
@@ -25,6 +26,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "collectives/addend_sum.hpp"
@@ -34,6 +36,7 @@
 #include "collectives/session.hpp"
 #include "collectives/slice_reducer.hpp"
 #include "collectives/streaming_copy.hpp"
+#include "collectives/write_prefetch.hpp"
 
 namespace {
 
@@ -145,6 +148,15 @@ double limit_microseconds(const Topology& topology, std::size_t count, double li
   return bits / (link_gbit * 1e3);
 }
 
+void write_sums(std::span<const float* const> addends, std::span<float> sums, std::size_t begin) {
+  constexpr std::size_t at_once = write_prefetch_elements<float>;
+  for (std::size_t from = 0; from < sums.size(); from += at_once) {
+    const std::span<float> piece = sums.subspan(from, std::min(at_once, sums.size() - from));
+    prefetch_for_writing(piece);
+    sum_addends<float>(addends, begin + from, piece.size(), piece.data());
+  }
+}
+
 // Sums are copied, or rounded, to where all ranks of the node see them.
 template <class T>
 void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float> shared_sums,
@@ -164,7 +176,16 @@ void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float>
                              [](T sum) { return static_cast<float>(sum); });
     }
   };
-  reducer.begin({finish, shared_sums, adopt});
+  SumUse<T> use{finish, shared_sums, adopt};
+  if constexpr (std::is_same_v<T, float>) {
+    if (!is_streamed) {
+      use.make_block = [=](std::span<const float* const> addends, std::size_t begin,
+                           std::size_t size) {
+        write_sums(addends, shared_sums.subspan(begin, size), begin);
+      };
+    }
+  }
+  reducer.begin(std::move(use));
   reducer.reduce();
   barrier.wait();
 }

@@ -9,7 +9,7 @@
 
 #include "collectives/addend_sum.hpp"
 #include "collectives/mpi_sum.hpp"
-#include "collectives/streaming_copy.hpp"
+#include "collectives/write_prefetch.hpp"
 
 namespace rubato::collectives {
 namespace {
@@ -27,6 +27,17 @@ std::size_t chunk_bytes_of(const Topology& topology) {
   return static_cast<std::size_t>(bytes[0]);
 }
 
+// Into memory that other ranks have read.
+template <class T>
+void copy_over(std::span<const T> source, T* target) {
+  constexpr std::size_t at_once = write_prefetch_elements<T>;
+  for (std::size_t begin = 0; begin < source.size(); begin += at_once) {
+    const std::size_t size = std::min(at_once, source.size() - begin);
+    prefetch_for_writing(std::span(target + begin, size));
+    std::copy_n(source.data() + begin, size, target + begin);
+  }
+}
+
 template <class T>
 class Pipeline {
  public:
@@ -40,8 +51,8 @@ class Pipeline {
     const std::span<const T> mine = chunk_of_data(chunk);
     T* const staged = contribution(topology_.node().rank(), chunk);
     const Slice own = my_part(mine.size());
-    streaming_copy(mine.first(own.begin), staged);
-    streaming_copy(mine.subspan(own.end()), staged + own.end());
+    copy_over(mine.first(own.begin), staged);
+    copy_over(mine.subspan(own.end()), staged + own.end());
   }
 
   void reduce(std::size_t chunk) {
@@ -58,7 +69,7 @@ class Pipeline {
     if (topology_.node_count() > 1 && own.size > 0) {
       mpi_sum(*topology_.across(), own_sums);
     }
-    streaming_copy<T>(own_sums, result(topology_.node().rank(), chunk) + own.begin);
+    copy_over<T>(own_sums, result(topology_.node().rank(), chunk) + own.begin);
   }
 
   void collect(std::size_t chunk) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/write_prefetch.hpp"
 #include "optim/squared_norm.hpp"
-#include "optim/write_prefetch.hpp"
 
 namespace rubato::optim {
 
@@ -83,7 +83,7 @@ void LayerwiseUpdate::step(const Part& part) {
   if (optimizer_.makes_directions()) tensor.direction_square = norms_->direction(part.tensor);
   for (std::size_t i = part.first_segment; i < part.end_segment; ++i) {
     const TensorPart<float> elements = elements_of(i);
-    if (!optimizer_.makes_directions()) prefetch_for_writing(elements.parameters);
+    if (!optimizer_.makes_directions()) collectives::prefetch_for_writing(elements.parameters);
     norms_->note_new_weights(i, optimizer_.step(elements, tensor));
   }
 }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/write_prefetch.hpp"
 #include "optim/flush_denormals.hpp"
 #include "optim/norm_block.hpp"
-#include "optim/write_prefetch.hpp"
 
 namespace rubato::optim {
 
@@ -82,11 +82,12 @@ std::span<const std::span<float>> SliceUpdate::my_buffers() const {
 
 // The parameters lie in the caches of all ranks that have computed with them.
 void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean) {
-  for (std::size_t from = 0; from < mean.size(); from += write_prefetch_elements) {
-    const std::size_t size = std::min(write_prefetch_elements, mean.size() - from);
+  constexpr std::size_t at_once = collectives::write_prefetch_elements<float>;
+  for (std::size_t from = 0; from < mean.size(); from += at_once) {
+    const std::size_t size = std::min(at_once, mean.size() - from);
     const auto piece_of = [&](std::span<float> all) { return all.subspan(begin + from, size); };
     const std::span<float> parameters = piece_of(state_.parameters);
-    prefetch_for_writing(parameters);
+    collectives::prefetch_for_writing(parameters);
     std::ranges::transform(my_buffers(), state_of_piece_.begin(), piece_of);
     optimizer_.update_slice(parameters, mean.subspan(from, size), state_of_piece_);
   }

@@ -8,17 +8,18 @@
 #include <cstddef>
 #include <span>
 
-#include "optim/tensor_segments.hpp"
-
-namespace rubato::optim {
+namespace rubato::collectives {
 
 // So many at a time: lines enough to wait for them together, few enough to find all of them in the
 // nearest cache.
-inline constexpr std::size_t write_prefetch_elements = 1024;
+template <class T>
+inline constexpr std::size_t write_prefetch_elements = 4096 / sizeof(T);
 
 // Begins to fetch them, without waiting. Advice only.
-inline void prefetch_for_writing(std::span<float> elements) {
-  for (std::size_t i = 0; i < elements.size(); i += line_elements) {
+template <class T>
+void prefetch_for_writing(std::span<T> elements) {
+  constexpr std::size_t line = 64 / sizeof(T);
+  for (std::size_t i = 0; i < elements.size(); i += line) {
 #if defined(__x86_64__)
     // The compilers' prefetch forgets the intention when they compile for x86-64-v3, which does not
     // promise the instruction; processors that lack it do nothing.
@@ -29,4 +30,4 @@ inline void prefetch_for_writing(std::span<float> elements) {
   }
 }
 
-}  // namespace rubato::optim
+}  // namespace rubato::collectives
