@@ -35,10 +35,15 @@ class Times(unittest.TestCase):
         longer = report_of([(64, 0.7)] * 16, reached_at=15)
         self.assertAlmostEqual(adaptive_study.initial_times(longer, self.initial, TARGET), 1.5)
 
-    def test_have_no_end_where_either_run_never_learns_enough(self):
-        for runs in ((self.initial, report_of([(64, 1)] * 3, 2)),
-                     (report_of([(64, 1)] * 3, 2), self.initial)):
-            self.assertEqual(adaptive_study.initial_times(*runs, 95), float("inf"))
+    def test_of_a_slow_beginning_count_and_are_no_measure(self):
+        slow = report_of([(64, 1.5)] + [(64, 0.5)] * 11, reached_at=10)
+        self.assertAlmostEqual(adaptive_study.initial_times(slow, self.initial, TARGET), 1.2)
+
+    def test_have_no_end_where_the_run_never_learns_enough(self):
+        never = report_of([(64, 1)] * 5, reached_at=2)
+        never["evaluations"] = never["evaluations"][:1]
+        self.assertEqual(adaptive_study.initial_times(never, self.initial, TARGET), float("inf"))
+        self.assertEqual(adaptive_study.initial_times(self.initial, never, TARGET), 0)
 
 
 if __name__ == "__main__":
