@@ -7,12 +7,12 @@
 // One time is the slowest rank's, from a common start; the table shows medians over the rounds, of
 // which sums of more than 5 million elements get at most 11.
 // "slices" is SliceReducer with its result left in node-shared memory, which is what a training
-// step uses: addends are already in place, nothing is copied, and the processor is told ahead what
-// will be written; "streamed" with stores that go past the cache. The other ways sum private
-// arrays. "exact" is what a training step sums by default: doubles that are gradients rounded to a
-// unit, with means in float as the result. "reading alone" is the least that any way takes in
-// memory that ranks share: of its slice each rank reads what the others have just written there,
-// and no more.
+// step uses: addends are already in place, on one host they are summed straight into the result,
+// and the processor is told ahead what will be written; "streamed" copies each block of sums with
+// stores that go past the cache. The other ways sum private arrays. "exact" is what a training step
+// sums by default: doubles that are gradients rounded to a unit, with means in float as the result.
+// "reading alone" is the least that any way takes in memory that ranks share: of its slice each
+// rank reads what the others have just written there, and no more.
 //
 // --link-gbit says how fast the link of each host is, and adds the fraction of its limit that each
 // way reaches. The limit is that of floats: each host sends and receives 2 (H-1)/H of them.
@@ -157,7 +157,7 @@ void write_sums(std::span<const float* const> addends, std::span<float> sums, st
   }
 }
 
-// Sums are copied, or rounded, to where all ranks of the node see them.
+// Sums are written, copied or rounded to where all ranks of the node see them.
 template <class T>
 void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float> shared_sums,
                 bool is_streamed) {
@@ -165,13 +165,14 @@ void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float>
     if (is_streamed) {
       streaming_copy(block, shared_sums.data() + begin);
     } else {
-      std::ranges::copy(block, shared_sums.data() + begin);
+      copy_over(block, shared_sums.data() + begin);
     }
   };
   const auto finish = [=](std::size_t begin, std::span<const T> block) {
     if constexpr (std::is_same_v<T, float>) {
       adopt(begin, block);
     } else {
+      prefetch_for_writing(shared_sums.subspan(begin, block.size()));
       std::ranges::transform(block, shared_sums.data() + begin,
                              [](T sum) { return static_cast<float>(sum); });
     }

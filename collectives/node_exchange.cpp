@@ -27,17 +27,6 @@ std::size_t chunk_bytes_of(const Topology& topology) {
   return static_cast<std::size_t>(bytes[0]);
 }
 
-// Into memory that other ranks have read.
-template <class T>
-void copy_over(std::span<const T> source, T* target) {
-  constexpr std::size_t at_once = write_prefetch_elements<T>;
-  for (std::size_t begin = 0; begin < source.size(); begin += at_once) {
-    const std::size_t size = std::min(at_once, source.size() - begin);
-    prefetch_for_writing(std::span(target + begin, size));
-    std::copy_n(source.data() + begin, size, target + begin);
-  }
-}
-
 template <class T>
 class Pipeline {
  public:

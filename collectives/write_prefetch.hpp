@@ -2,9 +2,10 @@
 //
 // A core that reads a line of it and then writes there asks for the line twice: for its content,
 // and for the right to write, one line after the other. Told of the intention, it asks once, for
-// many lines together.
+// many lines together. One that only writes waits for the content all the same.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -27,6 +28,18 @@ void prefetch_for_writing(std::span<T> elements) {
 #else
     __builtin_prefetch(&elements[i], 1);
 #endif
+  }
+}
+
+// Copies to where other cores have read; the two must not overlap. A barrier after it, as after an
+// ordinary store, makes the copy visible to other ranks.
+template <class T>
+void copy_over(std::span<const T> source, T* target) {
+  constexpr std::size_t at_once = write_prefetch_elements<T>;
+  for (std::size_t begin = 0; begin < source.size(); begin += at_once) {
+    const std::size_t size = std::min(at_once, source.size() - begin);
+    prefetch_for_writing(std::span(target + begin, size));
+    std::copy_n(source.data() + begin, size, target + begin);
   }
 }
 
