@@ -148,15 +148,6 @@ double limit_microseconds(const Topology& topology, std::size_t count, double li
   return bits / (link_gbit * 1e3);
 }
 
-void write_sums(std::span<const float* const> addends, std::span<float> sums, std::size_t begin) {
-  constexpr std::size_t at_once = write_prefetch_elements<float>;
-  for (std::size_t from = 0; from < sums.size(); from += at_once) {
-    const std::span<float> piece = sums.subspan(from, std::min(at_once, sums.size() - from));
-    prefetch_for_writing(piece);
-    sum_addends<float>(addends, begin + from, piece.size(), piece.data());
-  }
-}
-
 // Sums are written, copied or rounded to where all ranks of the node see them.
 template <class T>
 void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float> shared_sums,
@@ -172,9 +163,11 @@ void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float>
     if constexpr (std::is_same_v<T, float>) {
       adopt(begin, block);
     } else {
-      prefetch_for_writing(shared_sums.subspan(begin, block.size()));
-      std::ranges::transform(block, shared_sums.data() + begin,
-                             [](T sum) { return static_cast<float>(sum); });
+      write_in_pieces(shared_sums.subspan(begin, block.size()),
+                      [=](std::size_t from, std::span<float> piece) {
+                        std::ranges::transform(block.subspan(from, piece.size()), piece.begin(),
+                                               [](T sum) { return static_cast<float>(sum); });
+                      });
     }
   };
   SumUse<T> use{finish, shared_sums, adopt};
@@ -182,7 +175,10 @@ void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float>
     if (!is_streamed) {
       use.make_block = [=](std::span<const float* const> addends, std::size_t begin,
                            std::size_t size) {
-        write_sums(addends, shared_sums.subspan(begin, size), begin);
+        write_in_pieces(shared_sums.subspan(begin, size),
+                        [=](std::size_t from, std::span<float> piece) {
+                          sum_addends<float>(addends, begin + from, piece.size(), piece.data());
+                        });
       };
     }
   }

@@ -11,11 +11,6 @@
 
 namespace rubato::collectives {
 
-// So many at a time: lines enough to wait for them together, few enough to find all of them in the
-// nearest cache.
-template <class T>
-inline constexpr std::size_t write_prefetch_elements = 4096 / sizeof(T);
-
 // Begins to fetch them, without waiting. Advice only.
 template <class T>
 void prefetch_for_writing(std::span<T> elements) {
@@ -31,16 +26,26 @@ void prefetch_for_writing(std::span<T> elements) {
   }
 }
 
+// Hands `target` to write(begin, piece) piece by piece, each of which is on its way: lines enough
+// to wait for them together, few enough to find all of them in the nearest cache.
+template <class T, class Write>
+void write_in_pieces(std::span<T> target, const Write& write) {
+  constexpr std::size_t piece_elements = 4096 / sizeof(T);
+  for (std::size_t begin = 0; begin < target.size(); begin += piece_elements) {
+    const std::span<T> piece =
+        target.subspan(begin, std::min(piece_elements, target.size() - begin));
+    prefetch_for_writing(piece);
+    write(begin, piece);
+  }
+}
+
 // Copies to where other cores have read; the two must not overlap. A barrier after it, as after an
 // ordinary store, makes the copy visible to other ranks.
 template <class T>
 void copy_over(std::span<const T> source, T* target) {
-  constexpr std::size_t at_once = write_prefetch_elements<T>;
-  for (std::size_t begin = 0; begin < source.size(); begin += at_once) {
-    const std::size_t size = std::min(at_once, source.size() - begin);
-    prefetch_for_writing(std::span(target + begin, size));
-    std::copy_n(source.data() + begin, size, target + begin);
-  }
+  write_in_pieces(std::span(target, source.size()), [=](std::size_t begin, std::span<T> piece) {
+    std::copy_n(source.data() + begin, piece.size(), piece.data());
+  });
 }
 
 }  // namespace rubato::collectives

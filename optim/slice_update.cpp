@@ -82,15 +82,13 @@ std::span<const std::span<float>> SliceUpdate::my_buffers() const {
 
 // The parameters lie in the caches of all ranks that have computed with them.
 void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean) {
-  constexpr std::size_t at_once = collectives::write_prefetch_elements<float>;
-  for (std::size_t from = 0; from < mean.size(); from += at_once) {
-    const std::size_t size = std::min(at_once, mean.size() - from);
-    const auto piece_of = [&](std::span<float> all) { return all.subspan(begin + from, size); };
-    const std::span<float> parameters = piece_of(state_.parameters);
-    collectives::prefetch_for_writing(parameters);
-    std::ranges::transform(my_buffers(), state_of_piece_.begin(), piece_of);
-    optimizer_.update_slice(parameters, mean.subspan(from, size), state_of_piece_);
-  }
+  const auto update = [&](std::size_t from, std::span<float> parameters) {
+    std::ranges::transform(my_buffers(), state_of_piece_.begin(), [&](std::span<float> all) {
+      return all.subspan(begin + from, parameters.size());
+    });
+    optimizer_.update_slice(parameters, mean.subspan(from, parameters.size()), state_of_piece_);
+  };
+  collectives::write_in_pieces(state_.parameters.subspan(begin, mean.size()), update);
 }
 
 void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean) {
