@@ -1,6 +1,10 @@
 """Tests of what adaptive_study.py makes of its runs' reports."""
 
+import argparse
+import pathlib
+import tempfile
 import unittest
+import unittest.mock as mock
 
 import adaptive_study
 
@@ -44,6 +48,16 @@ class Times(unittest.TestCase):
         never["evaluations"] = never["evaluations"][:1]
         self.assertEqual(adaptive_study.initial_times(never, self.initial, TARGET), float("inf"))
         self.assertEqual(adaptive_study.initial_times(self.initial, never, TARGET), 0)
+
+    def test_of_choosing_are_the_median_of_what_the_rounds_found_and_are_kept(self):
+        options = argparse.Namespace(build=pathlib.Path("build"), rate="", seconds=3, rounds=3)
+        per_cent = mock.Mock(side_effect=[9, 4, -2])
+        with (tempfile.TemporaryDirectory() as directory,
+              mock.patch("overheads.Ways"), mock.patch("overheads.overhead", per_cent)):
+            study = adaptive_study.Study(options, pathlib.Path(directory))
+            for _ in range(2):
+                self.assertAlmostEqual(study.price_of_choosing(seed=1), 1.04)
+        per_cent.assert_called_with(mock.ANY, "adaptive", "adascale")
 
 
 if __name__ == "__main__":
