@@ -31,7 +31,7 @@ train_on 3 >"$runs/3.txt"
 last=$(cd "$runs/2/checkpoints" && ls ckpt-*.h5 | sort -V | tail -n 1)
 for ranks in 1 2 3; do
   digest=$("$rubato" checkpoint digest "$runs/$ranks/checkpoints/$last")
-  printf '  %d rank(s)  %s\n' "$ranks" "${digest%% *}"
+  printf '  on %d  %s\n' "$ranks" "${digest%% *}"
   digests+=("${digest%% *}")
 done
 if [ "${digests[0]}" != "${digests[1]}" ] || [ "${digests[1]}" != "${digests[2]}" ]; then
