@@ -3,8 +3,6 @@
 #include "collectives/session.hpp"
 
 #include <mpi.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,37 +11,10 @@
 #include "collectives/agreement.hpp"
 #include "collectives/host_name.hpp"
 #include "collectives/mpi_error.hpp"
+#include "collectives/mpi_settings.hpp"
 
 namespace rubato::collectives {
 namespace {
-
-// The number at the beginning of an environment variable ("2(x3),1" means 2); 0 if there is none.
-long leading_number(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? 0 : std::strtol(text, nullptr, 10);
-}
-
-long ranks_on_this_host() {
-  const long by_mpirun = leading_number("OMPI_COMM_WORLD_LOCAL_SIZE");
-  return by_mpirun > 0 ? by_mpirun : leading_number("SLURM_TASKS_PER_NODE");
-}
-
-// Launchers that bind ranks to cores give each its own: then the host's cores count.
-long cores_of_this_host() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  const bool is_known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
-  const long mine = is_known ? CPU_COUNT(&allowed) : 1;
-  return mine > 1 ? mine : sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-// Open MPI polls without end while it waits. It must be told before MPI_Init to yield between
-// polls, and only mpirun with a host file of known slots does so by itself.
-void let_waiting_ranks_yield() {
-  if (ranks_on_this_host() > cores_of_this_host()) {
-    setenv("OMPI_MCA_mpi_yield_when_idle", "1", /*overwrite=*/0);
-  }
-}
 
 void print_line(const std::string& line) {
   std::fputs((line + "\n").c_str(), stderr);  // one write: lines of ranks do not mix
@@ -72,7 +43,7 @@ Session::Session(int& argc, char**& argv) {
   if (is_initialized != 0) {
     return;
   }
-  let_waiting_ranks_yield();
+  choose_mpi_settings();
   int granted = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &granted), "MPI_Init_thread");
   is_owner_ = true;
