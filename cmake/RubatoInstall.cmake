@@ -25,4 +25,5 @@ install(
     ${PROJECT_BINARY_DIR}/RubatoConfig.cmake
     ${PROJECT_BINARY_DIR}/RubatoConfigVersion.cmake
     cmake/FindOneDNN.cmake
+    cmake/RubatoHdf5.cmake
   DESTINATION ${rubato_package_folder})
