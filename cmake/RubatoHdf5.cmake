@@ -4,10 +4,10 @@
 # some thirty more libraries. The loader brings them all into every rank, nearly 5 MB of memory, for
 # nothing. FindHDF5 does not say what the static library needs in its turn; all of it is named here,
 # and the linker leaves out what nobody calls.
-get_target_property(hdf5_library hdf5::hdf5 IMPORTED_LOCATION)
-if(hdf5_library MATCHES "\\.a$")
-  set(hdf5_needs ${HDF5_C_LIBRARIES})
-  list(REMOVE_ITEM hdf5_needs ${hdf5_library})
-  set_property(TARGET hdf5::hdf5 PROPERTY INTERFACE_LINK_LIBRARIES ${hdf5_needs})
+get_target_property(rubato_hdf5 hdf5::hdf5 IMPORTED_LOCATION)
+if(rubato_hdf5 MATCHES "\\.a$")
+  set(rubato_hdf5_needs ${HDF5_C_LIBRARIES})
+  list(REMOVE_ITEM rubato_hdf5_needs ${rubato_hdf5})
+  set_property(TARGET hdf5::hdf5 PROPERTY INTERFACE_LINK_LIBRARIES ${rubato_hdf5_needs})
   set_property(TARGET hdf5::hdf5 PROPERTY INTERFACE_LINK_OPTIONS LINKER:--as-needed)
 endif()
