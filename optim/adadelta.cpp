@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "collectives/read_prefetch.hpp"
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
 #include "optim/update_check.hpp"
@@ -24,8 +25,8 @@ struct Constants {
 };
 
 template <class T>
-void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict q,
-            T* __restrict u, Constants<T> k) {
+void update_piece(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict q,
+                  T* __restrict u, Constants<T> k) {
   for (std::size_t i = 0; i < size; ++i) {
     const T direction = k.gradient_scale * (k.gradient_clip * g[i] + k.decay * w[i]);
     q[i] = k.rho * q[i] + k.one_minus_rho * (direction * direction);
@@ -64,8 +65,11 @@ void Adadelta<T>::update_slice(std::span<T> parameters, std::span<const T> gradi
                                rounded(rate_.gradient_clip), rounded(options_.weight_decay),
                                rounded(options_.rho),        rounded(1 - options_.rho),
                                rounded(options_.epsilon)};
-  update(parameters.size(), parameters.data(), gradient.data(), state[0].data(), state[1].data(),
-         constants);
+  const auto take = [=](std::size_t, std::size_t size, auto*... piece) {
+    update_piece(size, piece..., constants);
+  };
+  collectives::for_each_prefetched<T>(parameters.size(), take, parameters.data(), gradient.data(),
+                                      state[0].data(), state[1].data());
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "collectives/read_prefetch.hpp"
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
 #include "optim/update_check.hpp"
@@ -31,8 +32,8 @@ struct Constants {
 };
 
 template <bool is_clipped, class T>
-void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict a,
-            T* __restrict q, Constants<T> k) {
+void update_piece(std::size_t size, T* __restrict w, const T* __restrict g, T* __restrict a,
+                  T* __restrict q, Constants<T> k) {
   for (std::size_t i = 0; i < size; ++i) {
     const T gradient = is_clipped ? k.gradient_clip * g[i] : g[i];
     const T direction = k.gradient_scale * (gradient + k.decay * w[i]);
@@ -41,6 +42,14 @@ void update(std::size_t size, T* __restrict w, const T* __restrict g, T* __restr
     const T denominator = std::sqrt(q[i]) * k.root_correction + k.epsilon;
     w[i] = k.keep * w[i] - k.step_size * (a[i] / denominator);
   }
+}
+
+template <bool is_clipped, class T>
+void update(std::size_t size, T* w, const T* g, T* a, T* q, Constants<T> k) {
+  const auto take = [=](std::size_t, std::size_t elements, auto*... piece) {
+    update_piece<is_clipped>(elements, piece..., k);
+  };
+  collectives::for_each_prefetched<T>(size, take, w, g, a, q);
 }
 
 constexpr double updates_until_settled = 5;

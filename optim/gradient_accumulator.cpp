@@ -27,6 +27,8 @@ SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std
                      double constant) {
   LookState state;
   for (std::size_t i = 0; i < size; i += lanes) {
+    prefetch_row_after(gradient + i);
+    if constexpr (!first) prefetch_row_after(sums + i);
     note_largest_of_row(gradient + i, state.largest);
     for_each_group([&](std::size_t group) {
       const std::size_t j = i + group * lane_group;
@@ -43,6 +45,9 @@ std::array<SegmentFacts, 2> add_all(const float* __restrict a, const float* __re
   LookState of_a;
   LookState of_b;
   for (std::size_t i = 0; i < size; i += lanes) {
+    prefetch_row_after(a + i);
+    prefetch_row_after(b + i);
+    if constexpr (!first) prefetch_row_after(sums + i);
     note_largest_of_row(a + i, of_a.largest);
     note_largest_of_row(b + i, of_b.largest);
     for_each_group([&](std::size_t group) {
@@ -58,7 +63,7 @@ std::array<SegmentFacts, 2> add_all(const float* __restrict a, const float* __re
 SegmentFacts look_at_all(const float* gradient, std::size_t size) {
   LookState state;
   for (std::size_t i = 0; i < size; i += lanes) {
-    __builtin_prefetch(gradient + i + prefetch_floats);
+    prefetch_row_after(gradient + i);
     note_largest_of_row(gradient + i, state.largest);
     for_each_group([&](std::size_t group) {
       const Doubles wide = widened(load_lanes<Floats>(gradient + i + group * lane_group));

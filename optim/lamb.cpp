@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "collectives/read_prefetch.hpp"
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
 #include "optim/squared_norm.hpp"
@@ -113,8 +114,12 @@ double Lamb<T>::make_direction(const TensorPart<T>& part, bool is_vector) const 
   std::array<T, piece_elements> u;
   SquareSum squares;
   for_each_piece(part.parameters.size(), [&](std::size_t begin, std::size_t size) {
-    average(size, part.parameters.data() + begin, part.gradient.data() + begin,
-            part.state[0].data() + begin, part.state[1].data() + begin, u.data(), k);
+    const auto take = [&](std::size_t from, std::size_t elements, auto*... piece) {
+      average(elements, piece..., u.data() + from, k);
+    };
+    collectives::for_each_prefetched<T>(size, take, part.parameters.data() + begin,
+                                        part.gradient.data() + begin, part.state[0].data() + begin,
+                                        part.state[1].data() + begin);
     squares.add(std::span<const T>(u.data(), size));
   });
   return squares.value();
@@ -126,8 +131,11 @@ double Lamb<T>::step(const TensorPart<T>& part, const TensorFacts& tensor) const
   const auto rate = static_cast<T>(rate_.learning_rate * ratio_of(tensor));
   SquareSum squares;
   for_each_piece(part.parameters.size(), [&](std::size_t begin, std::size_t size) {
-    step_along(size, part.parameters.data() + begin, part.state[0].data() + begin,
-               part.state[1].data() + begin, rate, k);
+    const auto take = [&](std::size_t, std::size_t elements, auto*... piece) {
+      step_along(elements, piece..., rate, k);
+    };
+    collectives::for_each_prefetched<T>(size, take, part.parameters.data() + begin,
+                                        part.state[0].data() + begin, part.state[1].data() + begin);
     squares.add(std::span<const T>(part.parameters.subspan(begin, size)));
   });
   return squares.value();

@@ -63,6 +63,9 @@ double step(std::size_t size, T* w, const T* g, T* u, Factors<T> k) {
   SquareSum squares;
   std::size_t i = 0;
   for (; i + lanes <= size; i += lanes) {
+    prefetch_row_after(w + i);
+    prefetch_row_after(g + i);
+    if constexpr (has_momentum) prefetch_row_after(u + i);
     for_each_group([&](std::size_t group) {
       const std::size_t j = i + group * lane_group;
       squares.add_group(group, stepped(j, load_lanes<Lanes<T>>(w + j)));

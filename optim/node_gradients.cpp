@@ -4,6 +4,7 @@
 #include <array>
 #include <type_traits>
 
+#include "collectives/addend_sum.hpp"
 #include "optim/norm_block.hpp"
 #include "optim/segment_look.hpp"
 
@@ -21,8 +22,8 @@ template <bool adds, bool has_two, class T>
 void add_gradients(const float* a, const float* b, std::size_t size, double constant,
                    T* __restrict sums) {
   for (std::size_t line = 0; line < size; line += line_elements) {
-    __builtin_prefetch(a + line + prefetch_floats);
-    if constexpr (has_two) __builtin_prefetch(b + line + prefetch_floats);
+    prefetch_row_after(a + line);
+    if constexpr (has_two) prefetch_row_after(b + line);
     for (std::size_t i = line; i < line + line_elements; i += lane_group) {
       Lanes<T> sum = addends_at<T>(a + i, constant);
       if constexpr (adds) sum = load_lanes<Lanes<T>>(sums + i) + sum;
@@ -74,12 +75,12 @@ LaneSums take_mean_of(const InPlace& gradients, std::size_t begin, std::size_t s
     return sum;
   };
   for (std::size_t i = 0; i < size; i += lanes) {
-    __builtin_prefetch(a + i + prefetch_floats);
-    if constexpr (count > 1) __builtin_prefetch(b + i + prefetch_floats);
-    if constexpr (count > 2) __builtin_prefetch(c + i + prefetch_floats);
-    if constexpr (count > 3) __builtin_prefetch(d + i + prefetch_floats);
-    if constexpr (count > 4) __builtin_prefetch(e + i + prefetch_floats);
-    if constexpr (count > 5) __builtin_prefetch(f + i + prefetch_floats);
+    prefetch_row_after(a + i);
+    if constexpr (count > 1) prefetch_row_after(b + i);
+    if constexpr (count > 2) prefetch_row_after(c + i);
+    if constexpr (count > 3) prefetch_row_after(d + i);
+    if constexpr (count > 4) prefetch_row_after(e + i);
+    if constexpr (count > 5) prefetch_row_after(f + i);
     std::array<Lanes<T>, lane_groups> sums;
     for_each_group([&](std::size_t group) { sums[group] = sum_at(i + group * lane_group); });
     for_each_group([&](std::size_t group) {
@@ -105,7 +106,7 @@ LaneSums look_and_take_mean_of(const InPlace& gradients, std::size_t begin, std:
   for (std::size_t i = 0; i < size; i += lanes) {
     for (std::size_t which = 0; which < count; ++which) {
       const float* const row = gradients[which] + begin + i;
-      __builtin_prefetch(row + prefetch_floats);
+      prefetch_row_after(row);
       note_largest_of_row(row, largest);
     }
     for_each_group([&](std::size_t group) {

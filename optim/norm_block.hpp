@@ -15,15 +15,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "collectives/addend_sum.hpp"
+#include "collectives/read_prefetch.hpp"
 
 namespace rubato::optim {
 
 // Elements over which norms are summed as one unit; a multiple of the tensors' alignment.
 inline constexpr std::size_t norm_block_elements = 4096;
-
-// How far ahead passes over gradients fetch them.
-inline constexpr std::size_t prefetch_floats = collectives::prefetch_distance_bytes / sizeof(float);
 
 // Groups of four lanes, spelled in the compilers' vector types at AVX's width: left to itself, g++
 // 12 makes of the plain loop one that is four times slower, and of wider vectors one that is eight
@@ -36,6 +33,14 @@ using Floats = float __attribute__((vector_size(lane_group * sizeof(float))));
 using Doubles = double __attribute__((vector_size(lane_group * sizeof(double))));
 template <class T>
 using Lanes = std::conditional_t<std::is_same_v<T, double>, Doubles, Floats>;
+
+// Begins to fetch the row that a pass over the array comes to some rows after this one.
+template <class T>
+void prefetch_row_after(const T* row) {
+  constexpr std::size_t line = 64 / sizeof(T);
+  constexpr std::size_t ahead = collectives::prefetch_distance_bytes / sizeof(T);
+  for (std::size_t i = 0; i < lanes; i += line) __builtin_prefetch(row + ahead + i);
+}
 
 template <class Vector, class T>
 Vector load_lanes(const T* from) {

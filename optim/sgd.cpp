@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <stdexcept>
 
+#include "collectives/read_prefetch.hpp"
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
 #include "optim/update_check.hpp"
@@ -68,12 +69,18 @@ void update_v(std::size_t size, T* __restrict w, const T* __restrict g, T* __res
 template <bool is_clipped, class T>
 void update(const OptimizerOptions& options, std::span<T> parameters, const T* g, T* momentum,
             const Constants<T>& k) {
-  const std::size_t size = parameters.size();
   T* const w = parameters.data();
-  if (momentum == nullptr) return update_plain<is_clipped>(size, w, g, k);
-  if (options.form != MomentumForm::torch) return update_v<is_clipped>(size, w, g, momentum, k);
-  if (options.nesterov) return update_nesterov<is_clipped>(size, w, g, momentum, k);
-  update_torch<is_clipped>(size, w, g, momentum, k);
+  const auto in_pieces = [&]<class Update>(Update update_piece, auto*... arrays) {
+    const auto take = [=](std::size_t, std::size_t size, auto*... piece) {
+      update_piece(size, piece..., k);
+    };
+    collectives::for_each_prefetched<T>(parameters.size(), take, arrays...);
+  };
+  if (momentum == nullptr) return in_pieces(update_plain<is_clipped, T>, w, g);
+  if (options.form != MomentumForm::torch)
+    return in_pieces(update_v<is_clipped, T>, w, g, momentum);
+  if (options.nesterov) return in_pieces(update_nesterov<is_clipped, T>, w, g, momentum);
+  in_pieces(update_torch<is_clipped, T>, w, g, momentum);
 }
 
 void check_options(const OptimizerOptions& options) {

