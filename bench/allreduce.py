@@ -5,7 +5,7 @@ usage: allreduce.py [--build build/bench] [--rounds 3] [--rate-gbit 1]
 Each round is one run of allreduce_bench: two ranks of one host, then two hosts of one rank each
 (network namespaces of this machine, tests/cluster). Of one host's ways of summing floats in memory
 that the ranks share the faster counts. Beside it stand the exact sum, which moves more, and reading
-alone: each rank reads the others' part of its slice and does no more, which no sum can undercut.
+alone: each rank reads all addends of its slice and does no more, which no sum can undercut.
 """
 
 import re

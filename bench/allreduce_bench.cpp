@@ -11,8 +11,8 @@
 // and the processor is told ahead what will be written; "streamed" copies each block of sums with
 // stores that go past the cache. The other ways sum private arrays. "exact" is what a training step
 // sums by default: doubles that are gradients rounded to a unit, with means in float as the result.
-// "reading alone" is the least that any way takes in memory that ranks share: of its slice each
-// rank reads what the others have just written there, and no more.
+// "reading alone" is the least that any way takes in memory that ranks share: each rank reads all
+// addends of its slice, its own and those that the others have just written, and no more.
 //
 // --link-gbit says how fast the link of each host is, and adds the fraction of its limit that each
 // way reaches. The limit is that of floats: each host sends and receives 2 (H-1)/H of them.
@@ -229,15 +229,13 @@ void measure(const Topology& topology, std::size_t count, const Options& options
                   [&] { sum_slices(*exact_reducer, barrier, shared_sums, true); }});
   const NodeMemory addends(topology, count * sizeof(float));
   const std::span<float> mine = addends.region_as<float>(topology.node().rank());
-  std::vector<const float*> of_others;
+  std::vector<const float*> of_all;
   for (std::size_t rank = 0; rank < topology.node().size(); ++rank) {
-    if (rank != topology.node().rank()) {
-      of_others.push_back(addends.region_as<float>(rank).data());
-    }
+    of_all.push_back(addends.region_as<float>(rank).data());
   }
-  if (!of_others.empty()) {
+  if (of_all.size() > 1) {
     ways.push_back({[mine] { refill(mine, mine); },
-                    [&, slice = topology.my_slice(count)] { read_alone(of_others, slice); }});
+                    [&, slice = topology.my_slice(count)] { read_alone(of_all, slice); }});
   }
   const std::size_t rounds =
       count > long_sum ? std::min(options.rounds, rounds_of_long_sums) : options.rounds;
