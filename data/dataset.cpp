@@ -1,5 +1,5 @@
-// See dataset.hpp. Bytes are standardised through a table of 256 floats a channel, made by the very
-// formula that floats go through: the same bits, and no division per value.
+// See dataset.hpp. Bytes go through the very formula that floats go through, many at once: that
+// takes a third as long as a table of each channel's 256 results, which is read value by value.
 #include "data/dataset.hpp"
 
 #include <algorithm>
@@ -10,20 +10,33 @@
 
 namespace rubato::data {
 
-float standardised(float value, const Standardisation& by, std::size_t channel) {
-  return (value * by.scale - by.mean[channel]) / by.deviation[channel];
-}
-
 namespace {
 
-std::vector<float> table_of_bytes(const Standardisation& by) {
-  std::vector<float> table(by.mean.size() * 256);
-  for (std::size_t channel = 0; channel < by.mean.size(); ++channel) {
-    for (std::size_t value = 0; value < 256; ++value) {
-      table[channel * 256 + value] = standardised(static_cast<float>(value), by, channel);
-    }
+float standardised(float value, float scale, float mean, float deviation) {
+  return (value * scale - mean) / deviation;
+}
+
+// Of each channel's number, one for each value of a sample.
+std::vector<float> spread(const std::vector<float>& of_channels, std::size_t values) {
+  std::vector<float> all(values);
+  for (std::size_t i = 0; i < values; ++i) all[i] = of_channels[i % of_channels.size()];
+  return all;
+}
+
+template <class Value>
+void standardise(std::size_t size, const Value* __restrict values, float scale,
+                 const float* __restrict means, const float* __restrict deviations,
+                 float* __restrict out) {
+  for (std::size_t i = 0; i < size; ++i) {
+    out[i] = standardised(static_cast<float>(values[i]), scale, means[i], deviations[i]);
   }
-  return table;
+}
+
+// Samples in random order are in no cache.
+template <class Value>
+void prefetch(const Value* values, std::size_t size) {
+  constexpr std::size_t line = 64 / sizeof(Value);
+  for (std::size_t i = 0; i < size; i += line) __builtin_prefetch(values + i);
 }
 
 void check_standardisation(const std::string& source, const Standardisation& by,
@@ -48,6 +61,10 @@ void check_labels(const std::string& source, std::span<const std::int32_t> label
 }
 
 }  // namespace
+
+float standardised(float value, const Standardisation& by, std::size_t channel) {
+  return standardised(value, by.scale, by.mean[channel], by.deviation[channel]);
+}
 
 InMemoryDataset::InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
                                  Values values, std::vector<std::int32_t> labels,
@@ -87,9 +104,8 @@ InMemoryDataset::InMemoryDataset(const std::string& source, SampleShape shape, s
   }
   check_labels(source, labels_, classes_);
   check_standardisation(source, standardisation_, shape_.channels);
-  if (std::holds_alternative<std::span<const std::uint8_t>>(values_)) {
-    byte_table_ = table_of_bytes(standardisation_);
-  }
+  means_ = spread(standardisation_.mean, shape_.size());
+  deviations_ = spread(standardisation_.deviation, shape_.size());
 }
 
 void InMemoryDataset::read(std::span<const std::uint64_t> indices, std::span<float> inputs,
@@ -101,35 +117,24 @@ void InMemoryDataset::read(std::span<const std::uint64_t> indices, std::span<flo
                                 " labels, expected it for " + std::to_string(indices.size()) +
                                 " samples");
   }
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i] >= size()) {
-      throw std::out_of_range("dataset: found sample index " + std::to_string(indices[i]) +
-                              ", expected less than " + std::to_string(size()));
-    }
-    labels[i] = labels_[indices[i]];
-    read_sample(indices[i], inputs.subspan(i * width, width));
+  const auto outside =
+      std::ranges::find_if(indices, [&](std::uint64_t index) { return index >= size(); });
+  if (outside != indices.end()) {
+    throw std::out_of_range("dataset: found sample index " + std::to_string(*outside) +
+                            ", expected less than " + std::to_string(size()));
   }
+  for (std::size_t i = 0; i < indices.size(); ++i) labels[i] = labels_[indices[i]];
+  std::visit([&](auto values) { read_inputs(values.data(), indices, inputs.data()); }, values_);
 }
 
-void InMemoryDataset::read_sample(std::size_t index, std::span<float> out) const {
-  const std::size_t channels = shape_.channels;
-  const auto fill = [&](const auto* values, const auto& standardise) {
-    for (std::size_t channel = 0; channel < channels; ++channel) {
-      for (std::size_t i = channel; i < out.size(); i += channels) {
-        out[i] = standardise(values[i], channel);
-      }
-    }
-  };
-  const std::size_t begin = index * out.size();
-  if (const auto* bytes = std::get_if<std::span<const std::uint8_t>>(&values_)) {
-    fill(bytes->data() + begin, [this](std::uint8_t value, std::size_t channel) {
-      return byte_table_[channel * 256 + value];
-    });
-  } else {
-    fill(std::get<std::span<const float>>(values_).data() + begin,
-         [this](float value, std::size_t channel) {
-           return standardised(value, standardisation_, channel);
-         });
+template <class Value>
+void InMemoryDataset::read_inputs(const Value* values, std::span<const std::uint64_t> indices,
+                                  float* inputs) const {
+  const std::size_t width = shape_.size();
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (i + 1 < indices.size()) prefetch(values + indices[i + 1] * width, width);
+    standardise(width, values + indices[i] * width, standardisation_.scale, means_.data(),
+                deviations_.data(), inputs + i * width);
   }
 }
 

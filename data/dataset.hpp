@@ -73,7 +73,9 @@ class InMemoryDataset final : public Dataset {
   };
   InMemoryDataset(const std::string& source, SampleShape shape, std::size_t classes,
                   const std::shared_ptr<const Held>& held, Standardisation standardisation);
-  void read_sample(std::size_t index, std::span<float> out) const;
+  template <class Value>
+  void read_inputs(const Value* values, std::span<const std::uint64_t> indices,
+                   float* inputs) const;
 
   SampleShape shape_;
   std::size_t classes_;
@@ -81,7 +83,7 @@ class InMemoryDataset final : public Dataset {
   ValuesView values_;
   std::span<const std::int32_t> labels_;
   Standardisation standardisation_;
-  std::vector<float> byte_table_;  // bytes only: channel * 256 + value
+  std::vector<float> means_, deviations_;  // of each value of a sample
 };
 
 }  // namespace rubato::data

@@ -163,7 +163,7 @@ LoadedMinibatch Prefetcher::next() {
   }
   if (state_->delivered != nullptr) {
     state_->free.push_back(std::exchange(state_->delivered, nullptr));
-    state_->work.notify_one();
+    if (!state_->requested.empty()) state_->work.notify_one();
   }
   state_->delivery.wait(lock, [&] { return !state_->ready.empty(); });
   Buffer& buffer = *state_->ready.front();
