@@ -2,7 +2,7 @@
 //
 // The processor does that by itself, but stops at the borders of pages and follows few arrays at a
 // time. An update of Adam in memory takes 27 ms so, and 32 without; to read its four arrays and do
-// no more takes 26. In the caches it costs nothing.
+// no more takes 26. In the caches it costs a tenth of the shortest update at most.
 #pragma once
 
 #include <cstddef>
