@@ -1,11 +1,10 @@
 // See options.hpp: from a command line and a configuration file to checked values.
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "app/failure.hpp"
+#include "app/file_text.hpp"
 #include "app/option_value.hpp"
 #include "app/options.hpp"
 #include "app/spelling.hpp"
@@ -38,12 +37,9 @@ std::vector<std::string> with_flags_spelt_out(std::vector<std::string> arguments
 }
 
 std::string read_config(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) {
-    throw data::MissingFileError("configuration file " + file + " cannot be read");
-  }
-  return text;
+  auto text = read_text(file);
+  if (!text) throw data::MissingFileError("configuration file " + file + " cannot be read");
+  return *std::move(text);
 }
 
 po::parsed_options split_command_line(const std::vector<std::string>& arguments,

@@ -6,11 +6,10 @@
 #include <array>
 #include <boost/program_options.hpp>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
 
+#include "app/file_text.hpp"
 #include "app/option_value.hpp"
 #include "app/spelling.hpp"
 #include "data/errors.hpp"
@@ -43,10 +42,9 @@ std::string text_of(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
     throw data::MissingFileError("study " + path + " is a directory, expected a file");
   }
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) throw data::MissingFileError("study " + path + " cannot be read");
-  return text;
+  auto text = read_text(path);
+  if (!text) throw data::MissingFileError("study " + path + " cannot be read");
+  return *std::move(text);
 }
 
 class Reader {

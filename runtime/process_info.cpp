@@ -3,7 +3,6 @@
 #include "runtime/process_info.hpp"
 
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -11,7 +10,8 @@ namespace rubato::runtime {
 
 std::optional<ProcessInfo> process_info(pid_t pid) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text;
+  std::getline(stream, text, '\0');  // fails quietly where the process ends meanwhile
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(text.substr(name_end + 1));

@@ -115,6 +115,12 @@ class BadData(BadTraining):
                      "cifar10:nowhere"):
             self.refuse_train(66, ["nowhere"], "--data", spec, "--model", "linear", *SHORT)
 
+    def test_configurations_that_are_no_file(self):
+        for name in ("nowhere.ini", "."):
+            with self.subTest(name=name):
+                self.refuse_train(66, [f"configuration file {name} cannot be read"], *DIGITS,
+                                  "--config", name)
+
     def test_idx_files_are_read_with_distrust(self):
         for name, files, words in bad_files.idx_sets():
             self.write_all(name, files)
