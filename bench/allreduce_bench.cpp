@@ -107,7 +107,11 @@ double median(std::vector<double> times) {
   return *middle;
 }
 
+// Not the first of a way's turn: the library frees memory, and on some virtual machines all that is
+// read next is then slow.
 double slowest_microseconds(const Communicator& all, const Way& way) {
+  way.prepare();
+  way.sum();
   way.prepare();
   all.barrier();
   const auto begin = std::chrono::steady_clock::now();
