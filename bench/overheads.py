@@ -78,15 +78,18 @@ class Ways:
             "changing": Way(larger, (), ("--trace", trace))}
 
     def speeds(self, *sides):
-        """Samples per second; a side is the names of one way, or of several at once."""
+        """Samples per second; a side is the names of one way, or of several lone runs at once, each
+        on a core of its own.
+        """
         sides = [[self.by_name[name] for name in side] for side in sides]
         slowest = max((way.case for way in itertools.chain(*sides)), key=self.update_seconds.get)
-        return alternation.speeds(lambda: [[self.run(way, slowest) for way in side]
-                                           for side in sides])
+        return alternation.speeds(
+            lambda: [[self.run(way, slowest, number % measure.cores() if len(side) > 1 else None)
+                      for number, way in enumerate(side)] for side in sides])
 
-    def run(self, way, slowest):
+    def run(self, way, slowest, core):
         return self.rubato.run(way.case, self.updates_of(way.case, slowest),
-                               next(self.directories), *way.options, batches=way.batches)
+                               next(self.directories), *way.options, batches=way.batches, core=core)
 
     def updates_of(self, case, slowest=None):
         """How many, beside runs of the case whose updates are slowest."""

@@ -5,10 +5,11 @@ usage: pytorch_ddp.py [--model mnist] [--ranks 2] [--minibatch 32] [--substeps 1
 
 Trains on one random minibatch that stays in memory, so nothing but computation and communication is
 measured: no data are read, shuffled or copied. One thread a rank; images channels-last, which is
-PyTorch's fastest layout for convolutions on a CPU. An update is `substeps` minibatches a rank,
-synchronised at the last of them only (no_sync), then SGD with momentum. One rank trains the model
-itself, without DistributedDataParallel. Prints one line of JSON; with --log, the file gets one for
-each update as it ends, as `rubato train` writes them to metrics.jsonl.
+PyTorch's fastest layout for convolutions on a CPU. Of several ranks each is bound to a core, as
+mpirun binds ours. An update is `substeps` minibatches a rank, synchronised at the last of them only
+(no_sync), then SGD with momentum. One rank trains the model itself, without
+DistributedDataParallel. Prints one line of JSON; with --log, the file gets one for each update as
+it ends, as `rubato train` writes them to metrics.jsonl.
 """
 
 import argparse
@@ -98,6 +99,8 @@ class Training:
 def train(rank, options, port):
     torch.set_num_threads(1)
     if options.ranks > 1:
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[rank % len(cores)]})
         torch.distributed.init_process_group(
             "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=options.ranks)
     training = Training(options)

@@ -21,8 +21,7 @@ LEAST_UPDATES = 5
 MODELS = ("mnist", "mnist-tutorial", "mlp:512,512", "resnet20")
 FASHION_MNIST = pathlib.Path("/usr/share/datasets/fashion-mnist")  # of dataset-fashion-mnist
 ENVIRONMENT = {  # as root, as in containers, mpirun wants to be told twice
-    **os.environ, "OMP_NUM_THREADS": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    **os.environ, "OMP_NUM_THREADS": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "HWLOC_COMPONENTS": os.environ.get("HWLOC_COMPONENTS", "-gl"),
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -68,28 +67,32 @@ def case_parser(description):
 
 
 class Rubato:
-    """The program, started by mpirun or by what stands in for it."""
+    """The program, started by mpirun or by what stands in for it. Where its ranks run is left to
+    mpirun, as users do: up to two are bound to a core each.
+    """
 
     def __init__(self, build):
         self.program = build / "app" / "rubato"
 
-    def command(self, ranks, *options):
-        return ["mpirun", "-q", "-n", ranks, self.program, "train", *options]
+    def command(self, ranks, *options, core=None):
+        """One rank may be sent to another core than the first, where other runs go on."""
+        where = [] if core is None else ["--cpu-set", core]
+        return ["mpirun", "-q", *where, "-n", ranks, self.program, "train", *options]
 
     def report(self, ranks, *options, launcher=()):
         """The run's JSON document; `launcher` takes the place of mpirun."""
         command = self.command(ranks, *options, "--format", "json", "--log-every", 1)
         if launcher:
-            command = [*launcher, *command[4:]]
+            command = [*launcher, *command[command.index(self.program):]]
         return json.loads(measure.run(command, ENVIRONMENT))
 
-    def run(self, case, updates, directory, *more, batches=()):
+    def run(self, case, updates, directory, *more, batches=(), core=None):
         """One that can take turns with others; `batches`: the options that say how large each is,
-        where the case does not.
+        where the case does not; `core`: see command().
         """
         options = [*case.options_without_batch, *batches] if batches else case.options
         command = self.command(case.ranks, *options, "--updates", updates + WARM_UP_UPDATES,
-                               "--out", directory, *more)
+                               "--out", directory, *more, core=core)
         return Run(command, ENVIRONMENT, directory / "metrics.jsonl", WARM_UP_UPDATES,
                    begins_with_checkpoint=True)
 
