@@ -6,13 +6,15 @@ The ways to run a model that are compared take short turns (alternation.py), ane
 One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
 beside 128 throughout. The exact sum beside itself shows what this way of measuring can tell apart.
 What a second rank can bring at best is what a second run brings that has nothing to do with the
-first: cores share caches, memory and, on a virtual machine, neighbours.
+first: cores share caches, memory and, on a virtual machine, neighbours. One rank is measured on
+each of the cores: the first may be slower, and two ranks then seem to be worth more than two.
 """
 
 import dataclasses
 import functools
 import itertools
 import pathlib
+import statistics
 import sys
 import tempfile
 
@@ -22,6 +24,7 @@ from measure import Figure
 from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
 
 RANKS = 2
+ALONE = tuple(f"alone on core {core}" for core in range(RANKS))
 CHANGING_BATCH = (64, 192, 128)
 SCALING_AT_LEAST = 1.9
 OVERHEADS = (  # a name, a way to run the model, the way beside it, the most % that it may add
@@ -44,11 +47,14 @@ def write_trace(file, updates):
 
 @dataclasses.dataclass
 class Way:
-    """A case, options beside its own, and such that say how large batches are, if not the case."""
+    """A case, options beside its own, such that say how large batches are, if not the case, and the
+    core of a lone run.
+    """
 
     case: Case
     options: tuple = ()
     batches: tuple = ()
+    core: int | None = None
 
 
 class Ways:
@@ -65,7 +71,7 @@ class Ways:
         trace = directory / "trace.csv"
         write_trace(trace, WARM_UP_UPDATES + self.updates_of(larger))
         self.by_name = {
-            "alone": Way(alone),
+            **{name: Way(alone, core=core % measure.cores()) for core, name in enumerate(ALONE)},
             "usual": Way(together),
             "fast": Way(together, ("--sum", "fast")),
             "adaptive": Way(together, ("--rule", "adascale"), ("--adaptive", adaptive)),
@@ -78,18 +84,16 @@ class Ways:
             "changing": Way(larger, (), ("--trace", trace))}
 
     def speeds(self, *sides):
-        """Samples per second; a side is the names of one way, or of several lone runs at once, each
-        on a core of its own.
-        """
+        """Samples per second; a side is the names of one way, or of several at once."""
         sides = [[self.by_name[name] for name in side] for side in sides]
         slowest = max((way.case for way in itertools.chain(*sides)), key=self.update_seconds.get)
-        return alternation.speeds(
-            lambda: [[self.run(way, slowest, number % measure.cores() if len(side) > 1 else None)
-                      for number, way in enumerate(side)] for side in sides])
+        return alternation.speeds(lambda: [[self.run(way, slowest) for way in side]
+                                           for side in sides])
 
-    def run(self, way, slowest, core):
+    def run(self, way, slowest):
         return self.rubato.run(way.case, self.updates_of(way.case, slowest),
-                               next(self.directories), *way.options, batches=way.batches, core=core)
+                               next(self.directories), *way.options, batches=way.batches,
+                               core=way.core)
 
     def updates_of(self, case, slowest=None):
         """How many, beside runs of the case whose updates are slowest."""
@@ -99,9 +103,11 @@ class Ways:
 
 def scaling(ways):
     """Samples per second of a round: of both ranks over one, of two lone runs over one, and of both
-    ranks over two lone runs.
+    ranks over two lone runs. One is the mean of a run on each core, which may
+    differ.
     """
-    alone, apart, both = ways.speeds(["alone"], ["alone"] * RANKS, ["usual"])
+    *each, apart, both = ways.speeds(*([name] for name in ALONE), ALONE, ["usual"])
+    alone = statistics.mean(each)
     return both / alone, apart / alone, both / apart
 
 
