@@ -103,8 +103,7 @@ class Ways:
 
 def scaling(ways):
     """Samples per second of a round: of both ranks over one, of two lone runs over one, and of both
-    ranks over two lone runs. One is the mean of a run on each core, which may
-    differ.
+    ranks over two lone runs. One is the mean of a run on each core, which may differ.
     """
     *each, apart, both = ways.speeds(*([name] for name in ALONE), ALONE, ["usual"])
     alone = statistics.mean(each)
