@@ -1,13 +1,13 @@
 """PyTorch's side of the comparison: DistributedDataParallel over Gloo, at its best on a CPU.
 
 usage: pytorch_ddp.py [--model mnist] [--ranks 2] [--minibatch 32] [--substeps 1] [--seconds 4]
-                      [--updates N] [--log FILE]
+                      [--updates N] [--bound] [--log FILE]
 
 Trains on one random minibatch that stays in memory, so nothing but computation and communication is
 measured: no data are read, shuffled or copied. One thread a rank; images channels-last, which is
-PyTorch's fastest layout for convolutions on a CPU. Of several ranks each is bound to a core, as
-mpirun binds ours. An update is `substeps` minibatches a rank, synchronised at the last of them only
-(no_sync), then SGD with momentum. One rank trains the model itself, without
+PyTorch's fastest layout for convolutions on a CPU. With --bound each rank stays on a core, as
+mpirun has ours do. An update is `substeps` minibatches a rank, synchronised at the last of them
+only (no_sync), then SGD with momentum. One rank trains the model itself, without
 DistributedDataParallel. Prints one line of JSON; with --log, the file gets one for each update as
 it ends, as `rubato train` writes them to metrics.jsonl.
 """
@@ -98,9 +98,10 @@ class Training:
 
 def train(rank, options, port):
     torch.set_num_threads(1)
-    if options.ranks > 1:
+    if options.bound:
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[rank % len(cores)]})
+    if options.ranks > 1:
         torch.distributed.init_process_group(
             "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=options.ranks)
     training = Training(options)
@@ -134,6 +135,7 @@ def main():
     parser.add_argument("--substeps", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--updates", type=int, help="so many, in place of --seconds")
+    parser.add_argument("--bound", action="store_true")
     parser.add_argument("--log")
     options = parser.parse_args()
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
