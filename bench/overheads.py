@@ -6,10 +6,14 @@ The ways to run a model that are compared take short turns (alternation.py), ane
 One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
 beside 128 throughout. The exact sum beside itself shows what this way of measuring can tell apart.
 What a second rank can bring at best is what a second run brings that has nothing to do with the
-first: cores share caches, memory and, on a virtual machine, neighbours. One rank is measured on
-each of the cores: the first may be slower, and two ranks then seem to be worth more than two.
+first: cores share caches, memory and, on a virtual machine, neighbours. And ranks wait at every
+update for the one that was held up: if two runs that have nothing to do with each other did so too,
+which their updates' times tell, that would cost them what no synchronous training is spared. One
+rank is measured on each of the cores: the first may be slower, and two ranks then seem to be worth
+more than two.
 """
 
+import concurrent.futures
 import dataclasses
 import functools
 import itertools
@@ -90,6 +94,13 @@ class Ways:
         return alternation.speeds(lambda: [[self.run(way, slowest) for way in side]
                                            for side in sides])
 
+    def updates_at_once(self, names):
+        """What each update took, in seconds, of lone runs that go on together."""
+        ways = [self.by_name[name] for name in names]
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            return list(pool.map(lambda way: self.rubato.updates(
+                way.case, self.updates_of(way.case), core=way.core), ways))
+
     def run(self, way, slowest):
         return self.rubato.run(way.case, self.updates_of(way.case, slowest),
                                next(self.directories), *way.options, batches=way.batches,
@@ -102,12 +113,22 @@ class Ways:
 
 
 def scaling(ways):
-    """Samples per second of a round: of both ranks over one, of two lone runs over one, and of both
-    ranks over two lone runs. One is the mean of a run on each core, which may differ.
+    """Samples per second of a round: of both ranks over one, of two lone runs over one, of two that
+    wait for each other over one, and of both ranks over two lone runs. One is the mean of a run on
+    each core, which may differ.
     """
     *each, apart, both = ways.speeds(*([name] for name in ALONE), ALONE, ["usual"])
     alone = statistics.mean(each)
-    return both / alone, apart / alone, both / apart
+    waiting = apart * of_speed_if_waiting(*ways.updates_at_once(ALONE))
+    return both / alone, apart / alone, waiting / alone, both / apart
+
+
+def of_speed_if_waiting(*runs):
+    """The part of their speed that is left to runs, given as the seconds of their updates, if none
+    begins an update before all have ended the one before.
+    """
+    apart = sum(1 / statistics.mean(run) for run in runs)
+    return len(runs) / statistics.mean(map(max, *runs)) / apart
 
 
 def overhead(ways, way, beside):
@@ -117,10 +138,12 @@ def overhead(ways, way, beside):
 
 
 def figures(model, rounds):
-    of_two, apart, both_of_apart = zip(*rounds["scaling"])
+    of_two, apart, waiting, both_of_apart = zip(*rounds["scaling"])
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank", of_two, "x",
                            at_least=SCALING_AT_LEAST)
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} lone runs at once over one", apart, "x")
+    yield Figure.of_rounds(f"{model}: the same, if they waited for each other's updates", waiting,
+                           "x")
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over {RANKS} lone runs at once",
                            both_of_apart, "x")
     for what, _, beside, at_most in OVERHEADS:

@@ -79,9 +79,9 @@ class Rubato:
         where = [] if core is None else ["--cpu-set", core]
         return ["mpirun", "-q", *where, "-n", ranks, self.program, "train", *options]
 
-    def report(self, ranks, *options, launcher=()):
+    def report(self, ranks, *options, launcher=(), core=None):
         """The run's JSON document; `launcher` takes the place of mpirun."""
-        command = self.command(ranks, *options, "--format", "json", "--log-every", 1)
+        command = self.command(ranks, *options, "--format", "json", "--log-every", 1, core=core)
         if launcher:
             command = [*launcher, *command[command.index(self.program):]]
         return json.loads(measure.run(command, ENVIRONMENT))
@@ -96,10 +96,10 @@ class Rubato:
         return Run(command, ENVIRONMENT, directory / "metrics.jsonl", WARM_UP_UPDATES,
                    begins_with_checkpoint=True)
 
-    def updates(self, case, updates, *more, launcher=()):
+    def updates(self, case, updates, *more, launcher=(), core=None):
         """What each update took, in seconds, without the first few."""
         report = self.report(case.ranks, *case.options, "--updates", updates + WARM_UP_UPDATES,
-                             *more, launcher=launcher)
+                             *more, launcher=launcher, core=core)
         return [update["seconds"] for update in report["updates"][WARM_UP_UPDATES:]]
 
     def update_seconds(self, case, launcher=()):

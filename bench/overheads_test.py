@@ -1,0 +1,21 @@
+"""Tests of what overheads.py makes of updates' times."""
+
+import unittest
+
+import overheads
+
+
+class Waiting(unittest.TestCase):
+    def test_costs_nothing_where_all_updates_take_the_same(self):
+        self.assertAlmostEqual(overheads.of_speed_if_waiting([3, 5, 4], [3, 5, 4]), 1)
+
+    def test_is_for_whichever_run_was_held_up(self):
+        self.assertAlmostEqual(overheads.of_speed_if_waiting([1, 3, 1, 3], [2, 2, 2, 2]), 0.8)
+        self.assertAlmostEqual(overheads.of_speed_if_waiting([2, 6, 2], [2, 2, 6]), 5 / 7)
+
+    def test_is_for_the_slower_run_where_one_is(self):
+        self.assertAlmostEqual(overheads.of_speed_if_waiting([1, 1], [4, 4]), 0.4)
+
+
+if __name__ == "__main__":
+    unittest.main()
