@@ -142,8 +142,7 @@ def figures(model, rounds):
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank", of_two, "x",
                            at_least=SCALING_AT_LEAST)
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} lone runs at once over one", apart, "x")
-    yield Figure.of_rounds(f"{model}: the same, if they waited for each other's updates", waiting,
-                           "x")
+    yield Figure.of_rounds(f"{model}: the same, if they waited for each other", waiting, "x")
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over {RANKS} lone runs at once",
                            both_of_apart, "x")
     for what, _, beside, at_most in OVERHEADS:
