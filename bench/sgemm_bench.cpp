@@ -1,38 +1,28 @@
-// What one core can compute: a matrix product of 1024 x 1024 floats with each backend's own sgemm.
+// What one core can compute: a square matrix product with each backend's own sgemm.
 //
 //   sgemm_bench [--benchmark_min_time=0.5]
 //
-// The best of the counters GFLOP/s is the arithmetic limit that train_throughput.py compares with.
-// A product of this size moves 12 MB and computes 2.1 GFLOP, so memory does not hold it up.
+// The best of the counters GFLOP/s is the arithmetic limit, where nothing else runs on the machine.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
 #include <string>
 
-#include "nn/aligned_buffer.hpp"
+#include "bench/square_product.hpp"
 #include "nn/backend.hpp"
-#include "nn/matrix_product.hpp"
 
 namespace {
 
 using namespace rubato::nn;
-
-constexpr std::size_t size = 1024;
+using rubato::bench::SquareProduct;
 
 void sgemm(benchmark::State& state, Backend backend) {
-  AlignedBuffer<float> buffers[3];
-  for (AlignedBuffer<float>& buffer : buffers) std::ranges::fill(buffer.first(size * size), 0.5F);
-  const MatrixView a{buffers[0].first(size * size).data(), size, size};
-  const MatrixView b{buffers[1].first(size * size).data(), size, size};
-  float* product = buffers[2].first(size * size).data();
+  SquareProduct product;
   for (auto _ : state) {
-    multiply(backend, a, b, product);
+    product.multiply(backend);
     benchmark::ClobberMemory();
   }
   state.counters["GFLOP/s"] =
-      benchmark::Counter(2e-9 * size * size * size, benchmark::Counter::kIsIterationInvariantRate);
+      benchmark::Counter(SquareProduct::gflop, benchmark::Counter::kIsIterationInvariantRate);
 }
 
 }  // namespace
