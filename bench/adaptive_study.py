@@ -32,7 +32,7 @@ import tempfile
 import measure
 import overheads
 from measure import Figure, Missing
-from rubato_train import ENVIRONMENT, WARM_UP_UPDATES, Case, Rubato, require_fashion_mnist
+from rubato_train import WARM_UP_UPDATES, Case, Rubato, require_fashion_mnist
 from update_costs import RUN_ON_HOSTS
 
 MODEL = "mnist-tutorial"

@@ -173,3 +173,13 @@ def speeds(make_sides):
     forwards = speeds_in_this_order(make_sides())
     backwards = speeds_in_this_order(make_sides()[::-1])[::-1]
     return [statistics.harmonic_mean(both) for both in zip(forwards, backwards)]
+
+
+def speeds_in_rounds(rounds, make_sides):
+    """Each side's samples per second in all rounds; make_sides is given an empty directory."""
+    def in_one():
+        with contextlib.ExitStack() as made:
+            def sides():
+                return make_sides(pathlib.Path(made.enter_context(tempfile.TemporaryDirectory())))
+            return speeds(sides)
+    return list(zip(*(in_one() for _ in range(rounds))))

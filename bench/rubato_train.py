@@ -110,9 +110,6 @@ class Rubato:
         """How many updates fill so many seconds."""
         return max(LEAST_UPDATES, round(seconds / self.update_seconds(case, launcher)))
 
-    def samples_per_second(self, case, updates, *more):
-        return case.batch_size * updates / sum(self.updates(case, updates, *more))
-
 
 def data_of(model, samples=None, test_samples=10):
     """Images of the model's shape, and a test set that is so small, unless told otherwise, that

@@ -11,11 +11,8 @@ rest.
 """
 
 import functools
-import itertools
-import pathlib
 import statistics
 import sys
-import tempfile
 
 import alternation
 import measure
@@ -37,13 +34,11 @@ def best_product(build):
     return found["name"].split("/")[1], 1e-3 * found["real_time"]
 
 
-def products(build, core, seconds, slowest, directory):
-    """A run of them on one core, beside one whose updates take so long."""
-    backend, product_seconds = best_product(build)
-    number = alternation.updates_in(seconds, product_seconds, max(slowest, product_seconds))
+def products(build, core, number, directory):
+    """A run of so many of them on one core."""
     log = directory / f"products-{core}.jsonl"
-    command = ["taskset", "--cpu-list", core, build / "bench" / "sgemm_turns", backend,
-               number + WARM_UP_PRODUCTS, log]
+    command = ["taskset", "--cpu-list", core, build / "bench" / "sgemm_turns",
+               best_product(build)[0], number + WARM_UP_PRODUCTS, log]
     return Run(command, ENVIRONMENT, log, WARM_UP_PRODUCTS)
 
 
@@ -56,28 +51,18 @@ def require_same_layers(rubato, case):
 
 
 def figure(options, rubato, case):
-    update_seconds = rubato.update_seconds(case)
-    slowest = max(update_seconds, best_product(options.build)[1])
-    updates = alternation.updates_in(options.seconds, update_seconds, slowest)
-    cores = [rank % measure.cores() for rank in range(case.ranks)]
-
-    def speeds():
-        with tempfile.TemporaryDirectory() as directory:
-            def sides(number=itertools.count()):
-                here = pathlib.Path(directory, str(next(number)))
-                here.mkdir()
-                return [[rubato.run(case, updates, here / "rubato")],
-                        [products(options.build, core, options.seconds, update_seconds, here)
-                         for core in cores]]
-            return alternation.speeds(sides)
-
-    ours, peaks = zip(*measure.in_turn(options.rounds, {"speeds": speeds})["speeds"])
+    seconds_of_one = rubato.update_seconds(case), best_product(options.build)[1]
+    updates, number = (alternation.updates_in(options.seconds, one, max(seconds_of_one))
+                       for one in seconds_of_one)
+    ours, peaks = alternation.speeds_in_rounds(options.rounds, lambda directory: [
+        [rubato.run(case, updates, directory / "rubato")],
+        [products(options.build, rank % measure.cores(), number, directory)
+         for rank in range(case.ranks)]])
     mflop = model_costs.flops_per_sample(case.model) / 1e6
     core_gflops = statistics.median(peaks) / case.ranks / 1e3
+    reached = [100 * mflop * ratio for ratio in measure.ratios(ours, peaks)]
     return Figure.of_rounds(
-        f"{case}: of the arithmetic limit", [100 * mflop * ratio for ratio in
-                                             measure.ratios(ours, peaks)],
-        "%", at_least=AT_LEAST.get(case.model),
+        f"{case}: of the arithmetic limit", reached, "%", at_least=AT_LEAST.get(case.model),
         note=f"{statistics.median(ours):.0f} samples/s of {mflop:.1f} MFLOP, a core "
              f"{core_gflops:.0f} GFLOP/s")
 

@@ -16,13 +16,11 @@ timed bound to a core each, and free: which is faster depends on the model, and 
 
 import dataclasses
 import functools
-import itertools
 import json
 import os
 import pathlib
 import statistics
 import sys
-import tempfile
 
 import alternation
 import measure
@@ -71,19 +69,11 @@ def compare(rubato, case, options):
     slowest = max(our_update, their_update)
     updates, their_updates = (alternation.updates_in(options.seconds, one, slowest)
                               for one in (our_update, their_update))
-
     places = PLACES if case.ranks > 1 else ("free",)
 
-    def speeds():
-        with tempfile.TemporaryDirectory() as directory:
-            def sides(number=itertools.count()):
-                here = pathlib.Path(directory, str(next(number)))
-                here.mkdir()
-                return [[rubato.run(case, updates, here / "rubato")],
-                        *([their_run(case, their_updates, here, place)] for place in places)]
-            return alternation.speeds(sides)
-
-    ours, *theirs = zip(*measure.in_turn(options.rounds, {"speeds": speeds})["speeds"])
+    ours, *theirs = alternation.speeds_in_rounds(options.rounds, lambda directory: [
+        [rubato.run(case, updates, directory / "rubato")],
+        *([their_run(case, their_updates, directory, place)] for place in places)])
     theirs = dict(zip(places, theirs))
     best = max(places, key=lambda place: statistics.median(theirs[place]))
     figure = Figure.of_rounds(
