@@ -13,8 +13,16 @@ import math
 IMAGE_28, IMAGE_32 = (1, 28, 28), (3, 32, 32)
 
 
+class Layer:
+    """Of some tensors of parameters, and arithmetic."""
+
+    @property
+    def parameters(self):
+        return sum(map(math.prod, self.tensors))
+
+
 @dataclasses.dataclass
-class Matrix:
+class Matrix(Layer):
     """A convolution, or a dense layer as one of a single pixel."""
 
     shape: tuple  # of the weights: outputs, inputs, height, width
@@ -31,7 +39,7 @@ class Matrix:
 
 
 @dataclasses.dataclass
-class Norm:
+class Norm(Layer):
     """BatchNorm: a weight and a bias for each channel."""
 
     channels: int
@@ -103,7 +111,7 @@ def tensors_of(model):
 
 
 def parameters_of(model):
-    return sum(map(math.prod, tensors_of(model)))
+    return sum(layer.parameters for layer in layers_of(model))
 
 
 def flops_per_sample(model):

@@ -1,0 +1,38 @@
+"""Tests of the least that a step over a network can take."""
+
+import unittest
+from unittest import mock
+
+import model_costs
+import network_step
+from rubato_train import Case
+
+
+class LeastSeconds(unittest.TestCase):
+    TWO = [model_costs.dense(100, 100), model_costs.dense(100, 10)]  # 23 parts of arithmetic
+
+    def least(self, layers, computing, summing, substeps=1):
+        with mock.patch.object(model_costs, "layers_of", return_value=layers):
+            return network_step.least_seconds(Case("any", substeps, 2), computing, summing)
+
+    def test_of_one_layer_follows_all_computing(self):
+        self.assertAlmostEqual(self.least([model_costs.dense(7, 9)], 4, 3), 7)
+
+    def test_hides_sums_behind_what_is_still_to_compute(self):
+        # forwards and for their gradient the weights count twice, the last ones for the inputs' too
+        first, last = 100 * 100 + 100, 100 * 10 + 10
+        self.assertAlmostEqual(self.least(self.TWO, 23, 1), 23 + first / (first + last))
+
+    def test_is_all_sums_after_the_first_gradient_where_they_are_long(self):
+        self.assertAlmostEqual(self.least(self.TWO, 23, 1000), 12 + 1000)
+
+    def test_begins_to_sum_in_the_last_backward_pass(self):
+        self.assertAlmostEqual(self.least(self.TWO, 4 * 23, 1000, substeps=4), 3 * 23 + 12 + 1000)
+
+    def test_has_the_gradient_of_normalisation_before_that_of_the_weights(self):
+        layers = [model_costs.dense(10, 10), model_costs.Norm(10)]  # passed twice: a second each
+        self.assertAlmostEqual(self.least(layers, 2, 110 + 20), 1 + 110 + 20)
+
+
+if __name__ == "__main__":
+    unittest.main()
