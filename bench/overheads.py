@@ -4,7 +4,9 @@ usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models M
 
 The ways to run a model that are compared take short turns (alternation.py), anew in each round.
 One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
-beside 128 throughout. The exact sum beside itself shows what this way of measuring can tell apart.
+beside 128 throughout, and beside as many updates of each size, which may take longer than those of
+128 even if nothing changes. The exact sum beside itself shows what this way of measuring can tell
+apart.
 What a second rank can bring at best is what a second run brings that has nothing to do with the
 first: cores share caches, memory and, on a virtual machine, neighbours. And ranks wait at every
 update for the one that was held up: if two runs that have nothing to do with each other did so too,
@@ -30,6 +32,7 @@ from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
 RANKS = 2
 ALONE = tuple(f"alone on core {core}" for core in range(RANKS))
 CHANGING_BATCH = (64, 192, 128)
+CHANGING_AT_MOST = 2
 SCALING_AT_LEAST = 1.9
 OVERHEADS = (  # a name, a way to run the model, the way beside it, the most % that it may add
     ("exact sum, beyond itself", "usual", "usual", None),
@@ -38,8 +41,7 @@ OVERHEADS = (  # a name, a way to run the model, the way beside it, the most % t
     ("AdamScale, beyond Adam by the linear rule", "adamscale", "adam", 2),
     ("choosing the batch, beyond the linear rule", "adaptive", "usual", 2),
     ("LARS, beyond SGD with momentum", "lars", "usual", 2),
-    ("a timeline, beyond none", "timeline", "usual", 1),
-    ("batch changes at every update, beyond constant", "changing", "larger", 2))
+    ("a timeline, beyond none", "timeline", "usual", 1))
 AT_MOST_OF = {("mlp:512,512", "fast"): 8}  # it computes least for each parameter
 
 
@@ -67,13 +69,16 @@ class Ways:
     def __init__(self, rubato, model, seconds, directory):
         self.rubato, self.seconds = rubato, seconds
         self.directories = (directory / str(number) for number in itertools.count())
-        alone, together, larger = Case(model, 1, 1), Case(model, 1, RANKS), Case(model, 2, RANKS)
+        alone, together = Case(model, 1, 1), Case(model, 1, RANKS)
+        constant = {size: Case(model, size // together.batch_size, RANKS)
+                    for size in CHANGING_BATCH}
+        mean = constant[statistics.mean(CHANGING_BATCH)]
         self.update_seconds = {case: rubato.update_seconds(case)
-                               for case in (alone, together, larger)}
+                               for case in (alone, together, *constant.values())}
         batch, minibatch = together.batch_size, together.minibatch
         adaptive = f"max={batch},local={minibatch}:{minibatch},initial={batch}"  # always decides so
         trace = directory / "trace.csv"
-        write_trace(trace, WARM_UP_UPDATES + self.updates_of(larger))
+        write_trace(trace, WARM_UP_UPDATES + self.updates_of(mean))
         self.by_name = {
             **{name: Way(alone, core=core % measure.cores()) for core, name in enumerate(ALONE)},
             "usual": Way(together),
@@ -84,8 +89,8 @@ class Ways:
             "adamscale": Way(together, ("--optimizer", "adam", "--rule", "adamscale")),
             "lars": Way(together, ("--optimizer", "lars")),
             "timeline": Way(together, ("--timeline", directory / "timeline.json")),
-            "larger": Way(larger),
-            "changing": Way(larger, (), ("--trace", trace))}
+            **{f"batch {size}": Way(case) for size, case in constant.items()},
+            "changing": Way(mean, (), ("--trace", trace))}
 
     def speeds(self, *sides):
         """Samples per second; a side is the names of one way, or of several at once."""
@@ -137,6 +142,19 @@ def overhead(ways, way, beside):
     return 100 * (speed_beside / speed - 1)
 
 
+def changing_batch(ways):
+    """Per cent, in a round: beyond the constant batch, beyond constant batches of its sizes."""
+    changing, *constant = ways.speeds(["changing"], *([f"batch {size}"] for size in CHANGING_BATCH))
+    speed_of = dict(zip(CHANGING_BATCH, constant))
+    return tuple(100 * (speed / changing - 1) for speed in (
+        speed_of[statistics.mean(CHANGING_BATCH)], speed_of_mixed(speed_of)))
+
+
+def speed_of_mixed(speed_of):
+    """Samples per second where updates take turns: from those of each batch size alone."""
+    return sum(speed_of) / sum(size / speed for size, speed in speed_of.items())
+
+
 def figures(model, rounds):
     of_two, apart, waiting, both_of_apart = zip(*rounds["scaling"])
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank", of_two, "x",
@@ -148,6 +166,11 @@ def figures(model, rounds):
     for what, _, beside, at_most in OVERHEADS:
         yield Figure.of_rounds(f"{model}: {what}", rounds[what], "%",
                                at_most=AT_MOST_OF.get((model, beside), at_most))
+    beyond_constant, beyond_its_sizes = zip(*rounds["changing batch"])
+    yield Figure.of_rounds(f"{model}: batch changes at every update, beyond constant",
+                           beyond_constant, "%", at_most=CHANGING_AT_MOST)
+    yield Figure.of_rounds(f"{model}: the same, beyond constant batches of its sizes",
+                           beyond_its_sizes, "%")
 
 
 def run(options, report):
@@ -158,6 +181,7 @@ def run(options, report):
             ways = Ways(rubato, model, options.seconds, pathlib.Path(directory))
             rounds = measure.in_turn(options.rounds, {
                 "scaling": functools.partial(scaling, ways),
+                "changing batch": functools.partial(changing_batch, ways),
                 **{what: functools.partial(overhead, ways, way, beside)
                    for what, way, beside, _ in OVERHEADS}})
         report.details["rounds"][model] = rounds
