@@ -78,7 +78,8 @@ class Ways:
         batch, minibatch = together.batch_size, together.minibatch
         adaptive = f"max={batch},local={minibatch}:{minibatch},initial={batch}"  # always decides so
         trace = directory / "trace.csv"
-        write_trace(trace, WARM_UP_UPDATES + self.updates_of(mean))
+        slowest = max(self.update_seconds, key=self.update_seconds.get)
+        write_trace(trace, WARM_UP_UPDATES + self.updates_of(mean, slowest))
         self.by_name = {
             **{name: Way(alone, core=core % measure.cores()) for core, name in enumerate(ALONE)},
             "usual": Way(together),

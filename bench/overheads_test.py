@@ -1,8 +1,12 @@
 """Tests of what overheads.py makes of updates' times and of speeds."""
 
+import pathlib
+import tempfile
 import unittest
+from unittest import mock
 
 import overheads
+from rubato_train import WARM_UP_UPDATES
 
 
 class Waiting(unittest.TestCase):
@@ -23,6 +27,26 @@ class Mixed(unittest.TestCase):
 
     def test_takes_each_batch_as_long_as_it_takes_alone(self):
         self.assertAlmostEqual(overheads.speed_of_mixed({10: 10, 30: 15, 20: 5}), 60 / 7)
+
+
+class ChangingBatch(unittest.TestCase):
+    def test_is_beside_the_mean_batch_and_beside_its_sizes(self):
+        speed_of = {"changing": 4, "batch 64": 2, "batch 128": 8, "batch 192": 6}
+        ways = mock.Mock(speeds=lambda *sides: [speed_of[name] for [name] in sides])
+        # 64, 128 and 192 samples take 32, 16 and 32 seconds alone, 384 that change 96
+        beyond_constant, beyond_its_sizes = overheads.changing_batch(ways)
+        self.assertAlmostEqual(beyond_constant, 100)
+        self.assertAlmostEqual(beyond_its_sizes, 20)
+
+    def test_has_a_trace_for_all_updates_beside_the_slowest(self):
+        rubato = mock.Mock(update_seconds=lambda case: case.batch_size / 256)
+        with tempfile.TemporaryDirectory() as directory:
+            ways = overheads.Ways(rubato, "resnet20", 1, pathlib.Path(directory))
+            with mock.patch("alternation.speeds", side_effect=lambda make_sides: make_sides()):
+                ways.speeds(["changing"], ["batch 192"])
+            rows = (pathlib.Path(directory) / "trace.csv").read_text("ascii").splitlines()[1:]
+        _, updates, _ = rubato.run.call_args_list[0].args
+        self.assertGreaterEqual(len(rows), WARM_UP_UPDATES + updates)
 
 
 if __name__ == "__main__":
