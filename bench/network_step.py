@@ -7,8 +7,9 @@ Two hosts of one rank each (network namespaces of this machine, tests/cluster) w
 A step that hides the shorter of the two behind the longer takes as long as the same step of the
 same ranks on one host, or as the exact sum of as many elements alone (allreduce_bench), whichever
 is more. No step hides everything: no layer's gradient can be sent before it is computed, and the
-sums begin in the last backward pass. About how fast a step can be for that is printed beside it; it
-takes the layers' times to be as their arithmetic.
+sums begin in the last backward pass. About how fast a step can be for that is printed beside it. It
+takes the layers' times to be as their arithmetic, and counts twice what both the step on one host
+and the sum alone have of adding up, so that a step may come out a little faster.
 """
 
 import statistics
