@@ -42,7 +42,8 @@ struct SumUse {
   BlockVisitor<float> adopt = {};  // takes in a block of results of another host
   // If set, makes the sum of a node's addends of a block; otherwise their arrays are added.
   AddUp<T> add_up = {};
-  // On one node: told once before the first block, when the addends of all ranks are final.
+  // If set, told once on each rank, when the addends of all ranks of its node are final; where
+  // these are all ranks, before the first block.
   std::function<void()> all_are_in = {};
   // If set, on one node: makes the results of a block of `size` elements, in place of the others.
   std::function<void(std::span<const T* const> addends, std::size_t begin, std::size_t size)>

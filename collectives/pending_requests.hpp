@@ -4,12 +4,14 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "collectives/communicator.hpp"
 #include "collectives/mpi_count.hpp"
 #include "collectives/mpi_error.hpp"
+#include "collectives/mpi_type.hpp"
 
 namespace rubato::collectives {
 
@@ -27,6 +29,12 @@ class PendingRequests {
               "MPI_Isend");
   }
 
+  // Over the ranks, element by element, in place; collective.
+  void sum(const Communicator& ranks, std::span<double> values) { combine(ranks, values, MPI_SUM); }
+  void maximum(const Communicator& ranks, std::span<std::int64_t> values) {
+    combine(ranks, values, MPI_MAX);
+  }
+
   // Lets MPI work, and says whether all messages have gone or come.
   bool are_done() {
     if (requests_.empty()) return true;
@@ -39,6 +47,16 @@ class PendingRequests {
   }
 
  private:
+  template <class T>
+  void combine(const Communicator& ranks, std::span<T> values, MPI_Op operation) {
+    for_each_chunk(values.size(), [&](std::size_t begin, std::size_t size) {
+      check_mpi(
+          MPI_Iallreduce(MPI_IN_PLACE, values.data() + begin, mpi_int(size), mpi_type<T>(),
+                         operation, ranks.handle(), &requests_.emplace_back(MPI_REQUEST_NULL)),
+          "MPI_Iallreduce");
+    });
+  }
+
   std::vector<MPI_Request> requests_;
 };
 

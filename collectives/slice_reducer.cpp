@@ -97,6 +97,7 @@ class HostsReducer final : public SliceReducer<T> {
     times_ = {};
     marks_.begin_round();
     add_up_ = use.add_up;
+    tell_all_are_in_ = use.all_are_in;
     if (exchange_) exchange_->begin(std::move(use));
   }
 
@@ -128,6 +129,7 @@ class HostsReducer final : public SliceReducer<T> {
   bool all_are_in() {
     if (times_.all_are_in == 0 && marks_.have_all_reached(last_step())) {
       times_.all_are_in = steady_nanoseconds();
+      if (tell_all_are_in_) tell_all_are_in_();
     }
     return times_.all_are_in != 0;
   }
@@ -164,6 +166,7 @@ class HostsReducer final : public SliceReducer<T> {
   NodeAddends<T> addends_;
   ProgressMarks marks_;
   AddUp<T> add_up_;
+  std::function<void()> tell_all_are_in_;
   std::optional<HostExchange<T>> exchange_;  // of slice owners
 };
 
@@ -185,6 +188,7 @@ class PrivateReducer final : public SliceReducer<T> {
   void reduce() override {
     barrier_.wait();
     times_.all_are_in = steady_nanoseconds();
+    if (use_.all_are_in) use_.all_are_in();
     if (use_.add_up) gather_addends();
     const std::int64_t before = steady_nanoseconds();
     allreduce(topology_, addends_, algorithm_);

@@ -4,9 +4,8 @@
 // magnitudes; the reducer lets nobody read them before all ranks of the node have; owners note what
 // they see of gradients at which no rank has looked, and use the mean of their slices, or write it
 // over their own gradients, whose slices nobody else reads (on several nodes while others still
-// compute), the first rank of each node combines the small tables; the last barrier; all read. The
-// second table of slots and notes is cleared meanwhile, so that a node's table holds zeros where
-// other nodes' ranks will have their say.
+// compute), and the first rank of each node combines the small tables with the other nodes'; the
+// last barrier; all read.
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>
@@ -51,8 +50,7 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
       barrier_(topology),
       square_memory_(topology,
                      bytes_on_first(topology, blocks_of(parameter_elements) * sizeof(double))),
-      largest_memory_(topology, (tensors_.size() + 1) * sizeof(std::int64_t)),
-      table_memory_(topology, 0),
+      tables_(topology, tensors_.size()),
       largest_bits_(tensors_.size()),
       notes_(topology.all().size()) {
   if (kind == SumKind::exact) {
@@ -82,29 +80,23 @@ void GradientSync::measure(const MeasureOptions& options) {
   accumulator_->show_segments_to([this](std::size_t segment, std::span<const float> gradient) {
     measures_->take(segment, gradient);
   });
-  allocate_tables();
+  tables_.allocate(tables_.most_minibatches(), measured_numbers());
 }
 
 void GradientSync::reserve(std::size_t minibatches) {
-  if (minibatches <= slot_capacity_) return;
-  slot_capacity_ = minibatches;
+  if (minibatches <= tables_.most_minibatches()) return;
   audits_.reserve(minibatches);
-  allocate_tables();
-}
-
-void GradientSync::allocate_tables() {
-  const std::size_t measured_bytes = measures_ ? measures_->table_size() * sizeof(double) : 0;
-  const std::size_t bytes =
-      notes_.size() * sizeof(RankNote) + measured_bytes + slot_capacity_ * sizeof(Slot);
-  table_memory_ = collectives::NodeMemory(topology_, bytes_on_first(topology_, 2 * bytes));
+  tables_.allocate(minibatches, measured_numbers());
 }
 
 void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine) {
-  if (minibatches > slot_capacity_) reserve(std::max(minibatches, 2 * slot_capacity_));
+  if (minibatches > tables_.most_minibatches()) {
+    reserve(std::max(minibatches, 2 * tables_.most_minibatches()));
+  }
   minibatches_ = minibatches;
   samples_ = samples;
   looks_late_ = can_look_late_ && minibatches >= 2 && minibatches <= mine_->most_places() &&
-                !(measures_ && measures_->table_size() > 0);
+                measured_numbers() == 0;
   mine_->begin(looks_late_ ? minibatches : mine,
                measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
   if (measures_ && measures_->lacks_scales()) {  // of a state that was put in
@@ -112,7 +104,7 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
     barrier_.wait();
   }
   if (measures_) measures_->begin(minibatches, kind_ == SumKind::exact ? &units_ : nullptr);
-  late_looks_.begin(largest_of(topology_.node().rank()), measures_ ? &*measures_ : nullptr);
+  late_looks_.begin(tables_.largest_of(topology_.node().rank()), measures_ ? &*measures_ : nullptr);
   std::visit([this](auto& reducer) { this->begin(*reducer); }, reducer_);
 }
 
@@ -129,7 +121,11 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
                        std::span<const float> results) { make_mean(begin, results, 1.0F, 1.0F); },
        .add_up = [this](std::size_t first, std::span<const T* const> addends, std::size_t begin,
                         std::span<T> sums) { gradients_.add_up(first, addends, begin, sums); },
-       .all_are_in = [this] { look_ahead(); },
+       .all_are_in =
+           [this] {
+             if (topology_.node().rank() == 0) combine_tables();
+             if (can_look_late_) look_ahead();
+           },
        .make_block = [this](std::span<const T* const> addends, std::size_t begin,
                             std::size_t size) { make_block(addends, begin, size); }});
 }
@@ -141,7 +137,7 @@ void GradientSync::accumulate_from(std::size_t from, std::span<const float> grad
 }
 
 void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> gradient) {
-  Slot& slot = slots(table_)[facts.slot];
+  MinibatchSlot& slot = tables_.slots()[facts.slot];
   const auto samples = static_cast<double>(facts.samples);
   slot = {facts.loss_sum,
           samples,
@@ -159,12 +155,12 @@ void GradientSync::accumulate(const SubstepFacts& facts, std::span<const float> 
 UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUse* use) {
   use_ = looks_late_ ? nullptr : use;
   is_used_ = false;
-  notes(table_)[topology_.all().rank()] = note;
-  const std::span<std::int64_t> largest = largest_of(topology_.node().rank());
+  tables_.notes()[topology_.all().rank()] = note;
+  const std::span<std::int64_t> largest = tables_.largest_of(topology_.node().rank());
   std::ranges::copy(accumulator_->largest_bits(), largest.begin());
   largest.back() = static_cast<std::int64_t>(request);
   std::visit([](auto& reducer) { reducer->reduce(); }, reducer_);
-  if (topology_.node().rank() == 0) combine_tables();
+  tables_.finish_combining();
   barrier_.wait();
 
   UpdateSums sums = add_slots();
@@ -172,12 +168,12 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUs
   if (measures_) add_measures(sums);
   sums.is_used = is_used_;
   audits_.clear();
-  for (const Slot& slot : slots(table_).first(minibatches_)) {
+  for (const MinibatchSlot& slot : tables_.slots().first(minibatches_)) {
     audits_.push_back(static_cast<std::uint64_t>(slot.audit));
   }
-  std::ranges::copy(notes(table_), notes_.begin());
-  table_ = 1 - table_;
+  std::ranges::copy(tables_.notes(), notes_.begin());
   take_largest();
+  tables_.turn();
   require_finite_gradients();
   if (sums.samples != samples_) {
     throw std::logic_error("the ranks ran " + std::to_string(sums.samples) +
@@ -227,21 +223,9 @@ void GradientSync::make_block(std::span<const T* const> addends, std::size_t beg
   if (is_used_) use_->take(begin, {mean, size});
 }
 
-// Over the node's ranks, then over the nodes.
 void GradientSync::combine_tables() {
-  std::ranges::fill(table(1 - table_), 0.0);
-  if (measures_) measures_->add_up(measured(table_));
-  if (topology_.node_count() == 1) return;
-  const std::span<std::int64_t> largest = largest_of(0);
-  for (std::size_t rank = 1; rank < topology_.node().size(); ++rank) {
-    const std::span<std::int64_t> other = largest_of(rank);
-    for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], other[i]);
-  }
-  const Slot* const end = slots(table_).data() + minibatches_;
-  const std::span<double> all = table(table_);
-  topology_.across()->sum(
-      all.first(static_cast<std::size_t>(reinterpret_cast<const double*>(end) - all.data())));
-  topology_.across()->maximum(largest);
+  if (measures_) measures_->add_up(tables_.measured());
+  tables_.begin_combining(minibatches_);
 }
 
 UpdateSums GradientSync::add_slots() const {
@@ -250,7 +234,7 @@ UpdateSums GradientSync::add_slots() const {
   double correct = 0;
   double square_per_sample = 0;  // sum of |gradient sum|^2 / b_i = sum of b_i |g_i|^2
   for (std::size_t i = 0; i < minibatches_; ++i) {
-    const Slot& slot = slots(table_)[i];
+    const MinibatchSlot& slot = tables_.slots()[i];
     sums.loss_sum += slot.loss_sum;
     samples += slot.samples;
     correct += slot.correct;
@@ -267,34 +251,15 @@ UpdateSums GradientSync::add_slots() const {
 void GradientSync::add_measures(UpdateSums& sums) {
   double weighed_per_sample = 0;
   for (std::size_t i = 0; i < minibatches_; ++i) {
-    weighed_per_sample += weighed_square_of(i) / slots(table_)[i].samples;
+    weighed_per_sample += weighed_square_of(i) / tables_.slots()[i].samples;
   }
   sums.preconditioned = measures_->preconditioned(sums.gradient, weighed_per_sample);
-  sums.tensors = measures_->tensors(sums.gradient, measured(table_));
+  sums.tensors = measures_->tensors(sums.gradient, tables_.measured());
   measures_->add_kept(sums.gradient);
-}
-
-std::span<double> GradientSync::table(std::size_t index) const {
-  const std::span<double> both = table_memory_.region_as<double>(0);
-  return both.subspan(index * (both.size() / 2), both.size() / 2);
-}
-
-std::span<RankNote> GradientSync::notes(std::size_t index) const {
-  return {reinterpret_cast<RankNote*>(table(index).data()), notes_.size()};
-}
-
-std::span<double> GradientSync::measured(std::size_t index) const {
-  const std::size_t size = measures_ ? measures_->table_size() : 0;
-  return table(index).subspan(notes_.size() * std::tuple_size_v<RankNote>, size);
 }
 
 std::span<double> GradientSync::block_squares() const {
   return square_memory_.region_as<double>(0).first(blocks_of(parameter_elements_));
-}
-
-std::span<GradientSync::Slot> GradientSync::slots(std::size_t index) const {
-  double* const begin = measured(index).data() + measured(index).size();
-  return {reinterpret_cast<Slot*>(begin), slot_capacity_};
 }
 
 }  // namespace rubato::optim

@@ -46,6 +46,7 @@
 #include "optim/norm_block.hpp"
 #include "optim/rank_gradients.hpp"
 #include "optim/tensor_segments.hpp"
+#include "optim/update_tables.hpp"
 
 namespace rubato::optim {
 
@@ -57,9 +58,6 @@ struct SubstepFacts {
   std::size_t correct = 0;  // samples classified right
   std::uint64_t audit = 0;  // which samples they were, as the caller counts it: below 2^52
 };
-
-// What a rank says of itself: numbers of the caller's, which travel along.
-using RankNote = std::array<double, 3>;
 
 // What every rank knows after the reduction.
 struct UpdateSums {
@@ -181,15 +179,6 @@ class GradientSync {
  private:
   using Reducer = std::variant<std::unique_ptr<collectives::SliceReducer<double>>,
                                std::unique_ptr<collectives::SliceReducer<float>>>;
-  struct Slot {  // of one minibatch; plain doubles, so that slots can be summed across nodes
-    double loss_sum;
-    double samples;
-    double correct;
-    double gradient_square;  // squared norm of the gradient sum
-    double audit;            // an integer below 2^52
-    double weighed_square;   // squared norm in the optimizer's metric
-  };
-
   template <class T>
   void make_reducer(collectives::AllreduceAlgorithm algorithm);
   template <class T>
@@ -216,23 +205,15 @@ class GradientSync {
   void require_finite_gradients() const;
   UpdateSums add_slots() const;
   void add_measures(UpdateSums& sums);
-  void allocate_tables();
+  std::size_t measured_numbers() const { return measures_ ? measures_->table_size() : 0; }
 
-  // A table: a note for each rank, what the measures send, a slot for each minibatch.
-  std::span<double> table(std::size_t index) const;
-  std::span<RankNote> notes(std::size_t index) const;
-  std::span<double> measured(std::size_t index) const;
-  std::span<Slot> slots(std::size_t index) const;
-  std::span<std::int64_t> largest_of(std::size_t node_rank) const {
-    return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_.size() + 1);
-  }
   std::span<double> block_squares() const;
   // Squared norm of a slot's gradient: as it is; in the optimizer's metric.
   double square_of(std::size_t slot) const {
-    return looks_late_ ? late_looks_.square(slot) : slots(table_)[slot].gradient_square;
+    return looks_late_ ? late_looks_.square(slot) : tables_.slots()[slot].gradient_square;
   }
   double weighed_square_of(std::size_t slot) const {
-    return looks_late_ ? late_looks_.weighed_square(slot) : slots(table_)[slot].weighed_square;
+    return looks_late_ ? late_looks_.weighed_square(slot) : tables_.slots()[slot].weighed_square;
   }
 
   const collectives::Topology& topology_;
@@ -252,17 +233,13 @@ class GradientSync {
   MeanWatch mean_watch_;
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
-  collectives::NodeMemory largest_memory_;  // per rank: bits of the largest |g| of each tensor,
-                                            // and the request; then the first rank's: over all
-  collectives::NodeMemory table_memory_;    // the first rank's region: two tables, used in turn
+  UpdateTables tables_;
   bool can_look_late_ = false;
   bool looks_late_ = false;  // in this update: no rank looks at its own gradients
-  std::size_t slot_capacity_ = 0;
   std::size_t minibatches_ = 0;
   std::uint64_t samples_ = 0;
   MeanUse* use_ = nullptr;
   bool is_used_ = false;
-  std::size_t table_ = 0;                    // the one in use
   std::vector<std::uint32_t> largest_bits_;  // over all ranks
   std::vector<std::uint64_t> audits_;
   std::vector<RankNote> notes_;

@@ -40,7 +40,7 @@ void GradientSync::take_largest() {
   std::ranges::fill(largest_bits_, 0U);
   std::int64_t request = 0;
   for (std::size_t rank = 0; rank < topology_.node().size(); ++rank) {
-    const std::span<const std::int64_t> largest = largest_of(rank);
+    const std::span<const std::int64_t> largest = tables_.largest_of(rank);
     for (std::size_t i = 0; i < largest_bits_.size(); ++i) {
       largest_bits_[i] = std::max(largest_bits_[i], static_cast<std::uint32_t>(largest[i]));
     }
