@@ -1,4 +1,4 @@
-// Messages under way: MPI's requests, asked about together.
+// Messages and small sums under way: MPI's requests, asked about together.
 #pragma once
 
 #include <mpi.h>
@@ -29,13 +29,14 @@ class PendingRequests {
               "MPI_Isend");
   }
 
-  // Over the ranks, element by element, in place; collective.
+  // Over the ranks, element by element, in place; collective. Nobody reads or writes the values
+  // until are_done().
   void sum(const Communicator& ranks, std::span<double> values) { combine(ranks, values, MPI_SUM); }
   void maximum(const Communicator& ranks, std::span<std::int64_t> values) {
     combine(ranks, values, MPI_MAX);
   }
 
-  // Lets MPI work, and says whether all messages have gone or come.
+  // Lets MPI work, and says whether all messages have gone or come, all sums been made.
   bool are_done() {
     if (requests_.empty()) return true;
     int is_done = 0;

@@ -21,7 +21,8 @@
 
 namespace rubato::collectives {
 
-// When what happened in a rank's last sum, by steady_nanoseconds(); 0: it did not happen.
+// When what happened to addends in a rank's last sum, by steady_nanoseconds(); 0: it did not
+// happen.
 struct SumTimes {
   std::int64_t all_are_in = 0;     // the addends of all ranks of the node were final
   std::int64_t network_begin = 0;  // the first message between hosts was on its way

@@ -1,18 +1,15 @@
 // The update's reduction, phase by phase.
 //
 // Order of accesses to shared memory: ranks write their gradients, slots, notes and largest
-// magnitudes; the reducer lets nobody read them before all ranks of the node have; owners note what
+// magnitudes; the reducer lets nobody read them before all ranks of the node have; then the first
+// rank of each node begins to combine the small tables with the other nodes', and owners note what
 // they see of gradients at which no rank has looked, and use the mean of their slices, or write it
 // over their own gradients, whose slices nobody else reads (on several nodes while others still
-// compute), and the first rank of each node combines the small tables with the other nodes'; the
-// last barrier; all read.
+// compute); the last barrier; all read.
 #include "optim/gradient_sync.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "optim/norm_block.hpp"
@@ -68,7 +65,7 @@ void GradientSync::make_reducer(collectives::AllreduceAlgorithm algorithm) {
   mine_.emplace(gradients_, *accumulator_, units_,
                 reducer->shares_addends() ? std::as_writable_bytes(reducer->addends())
                                           : std::span<std::byte>());
-  can_look_late_ = topology_.node_count() == 1 && reducer->shares_addends();
+  sees_all_gradients_ = topology_.node_count() == 1 && reducer->shares_addends();
   reducer_ = std::move(reducer);
 }
 
@@ -95,7 +92,7 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   }
   minibatches_ = minibatches;
   samples_ = samples;
-  looks_late_ = can_look_late_ && minibatches >= 2 && minibatches <= mine_->most_places() &&
+  looks_late_ = sees_all_gradients_ && minibatches >= 2 && minibatches <= mine_->most_places() &&
                 measured_numbers() == 0;
   mine_->begin(looks_late_ ? minibatches : mine,
                measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
@@ -121,13 +118,17 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
                        std::span<const float> results) { make_mean(begin, results, 1.0F, 1.0F); },
        .add_up = [this](std::size_t first, std::span<const T* const> addends, std::size_t begin,
                         std::span<T> sums) { gradients_.add_up(first, addends, begin, sums); },
-       .all_are_in =
-           [this] {
-             if (topology_.node().rank() == 0) combine_tables();
-             if (can_look_late_) look_ahead();
-           },
+       .all_are_in = [this] { all_are_in(); },
        .make_block = [this](std::span<const T* const> addends, std::size_t begin,
                             std::size_t size) { make_block(addends, begin, size); }});
+}
+
+void GradientSync::all_are_in() {
+  if (topology_.node().rank() == 0) {
+    if (measures_) measures_->add_up(tables_.measured());
+    tables_.begin_combining(minibatches_);
+  }
+  if (sees_all_gradients_) look_ahead();
 }
 
 void GradientSync::accumulate_from(std::size_t from, std::span<const float> gradient) {
@@ -221,11 +222,6 @@ void GradientSync::make_block(std::span<const T* const> addends, std::size_t beg
     note_mean(begin, {mean, std::min(size, parameter_elements_ - begin)}, square);
   }
   if (is_used_) use_->take(begin, {mean, size});
-}
-
-void GradientSync::combine_tables() {
-  if (measures_) measures_->add_up(tables_.measured());
-  tables_.begin_combining(minibatches_);
 }
 
 UpdateSums GradientSync::add_slots() const {

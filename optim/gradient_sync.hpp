@@ -20,7 +20,6 @@
 // order. So no number depends on which rank ran what.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -183,6 +182,8 @@ class GradientSync {
   void make_reducer(collectives::AllreduceAlgorithm algorithm);
   template <class T>
   void begin(collectives::SliceReducer<T>& reducer);
+  // The addends of all ranks of the node are final, and what they say besides.
+  void all_are_in();
   // Begins the use of the mean if the outcome is certain: the addends of all ranks are final.
   void look_ahead();
   bool is_certain() const;
@@ -199,7 +200,6 @@ class GradientSync {
     if (measures_) measures_->take_mean(begin, mean);
     if (mean_watch_) mean_watch_(begin, mean, square);
   }
-  void combine_tables();
   void require_finite(const UpdateSums& sums) const;
   void take_largest();
   void require_finite_gradients() const;
@@ -234,8 +234,8 @@ class GradientSync {
   collectives::NodeMemory
       square_memory_;  // the first rank's region: squared norm of each block of the mean gradient
   UpdateTables tables_;
-  bool can_look_late_ = false;
-  bool looks_late_ = false;  // in this update: no rank looks at its own gradients
+  bool sees_all_gradients_ = false;  // its node is the only one, and its ranks read each other's
+  bool looks_late_ = false;          // in this update: no rank looks at its own gradients
   std::size_t minibatches_ = 0;
   std::uint64_t samples_ = 0;
   MeanUse* use_ = nullptr;

@@ -3,9 +3,9 @@
 // magnitude, with a request.
 //
 // Within a node they stand where its ranks see them. Nodes add up their tables while their
-// gradients are still on the way, so that the numbers cost no time of their own on the network. An
-// entry is written on one node and zero on the others, or of sums that are exact in any order: all
-// nodes get the same bits.
+// gradients are still on the way, so that most of what that takes on the network is hidden. An
+// entry is written on one node and zero on the others, or a sum of what nodes have measured (of
+// exact sums: exact in any order).
 #pragma once
 
 #include <array>
@@ -50,12 +50,14 @@ class UpdateTables {
   std::span<MinibatchSlot> slots() const;
   // Those of the node's first rank alone.
   std::span<double> measured() const;
-  // Of a rank of the node, until they are combined; then the first rank's are those of all nodes.
-  // Bits of the largest |g| of each tensor, and the request.
+  // Bits of the largest |g| of each tensor, and the request, of a rank of the node. Once several
+  // nodes are combined, the largest among the node's ranks are those of all nodes.
   std::span<std::int64_t> largest_of(std::size_t node_rank) const;
 
-  // By the first rank of each node, when all that its ranks write of the update is final: begins to
-  // combine it with the other nodes', of the slots the first `minibatches`. Never waits.
+  // By the first rank of each node, when all that its ranks write of the update is final (on a
+  // single node they may go on) and none reads the update before: begins to combine it with the
+  // other nodes', of the slots the first `minibatches`. Never waits. Nobody may touch it until that
+  // rank has finished.
   void begin_combining(std::size_t minibatches);
   // On any rank: waits until what this rank has begun is done.
   void finish_combining();
@@ -64,6 +66,7 @@ class UpdateTables {
   void turn() noexcept { current_ = 1 - current_; }
 
  private:
+  void send(std::size_t minibatches);
   std::span<double> table(std::size_t index) const;
 
   const collectives::Topology& topology_;

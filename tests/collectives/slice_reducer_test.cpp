@@ -143,7 +143,9 @@ TEST_P(SliceReducerBy, OnOneNodeTheCallerMayMakeBlocksByItself) {
          .all_are_in =
              [&] {
                ++told;
-               EXPECT_EQ(made, 0U);
+               if (topology.node_count() == 1) {
+                 EXPECT_EQ(made + finished, 0U);
+               }
              },
          .make_block =
              [&](std::span<const double* const> addends, std::size_t begin, std::size_t size) {
@@ -171,7 +173,8 @@ TEST_P(SliceReducerBy, EveryRankIsToldWhenTheAddendsOfItsNodeAreFinal) {
   for (const Topology& topology : real_and_pretended_topologies()) {
     NodeBarrier barrier(topology);
     const NodeMemory memory(topology, sizeof(std::size_t));
-    const auto summing = reducer<double>(topology, barrier, count);
+    const auto summing = make_slice_reducer<double>(topology, barrier, count,
+                                                    allreduce_algorithm(GetParam()), count / 2);
     std::vector<float> results(count);
     const std::size_t rank = topology.node().rank();
     for (std::size_t round = 1; round < 4; ++round) {
@@ -185,6 +188,7 @@ TEST_P(SliceReducerBy, EveryRankIsToldWhenTheAddendsOfItsNodeAreFinal) {
                               come.push_back(memory.region_as<std::size_t>(other)[0]);
                             }
                           }});
+      summing->finished_from(0);  // but not the others
       std::this_thread::sleep_for(std::chrono::milliseconds(5 * ((rank + round) % 3)));
       memory.region_as<std::size_t>(rank)[0] = round;
       summing->reduce();
