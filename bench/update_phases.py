@@ -1,7 +1,10 @@
 """Where the time of an update goes: the phases of rank 0, as `rubato train --timeline` has them.
 
 usage: update_phases.py [--build build/bench] [--models MODEL ...] [--ranks 1 2] [--substeps 1 4]
+                        [--hosts 1] [--rate 1gbit]
 
+Of --ranks those that --hosts share evenly are measured; more than one host are network namespaces
+of this machine with links of --rate.
 What a phase takes is the median over the updates, without the first few. Waiting
 for the loading thread is in "loading data".
 """
@@ -15,6 +18,7 @@ import tempfile
 
 import measure
 import rubato_train
+import update_costs
 from measure import Figure
 from rubato_train import WARM_UP_UPDATES, Rubato
 
@@ -33,10 +37,11 @@ def phases_of_updates(events):
 
 
 def figure(options, rubato, case):
-    updates = rubato.updates_in(case, options.seconds)
+    hosts = update_costs.launcher(options.hosts, case, options.rate)
+    updates = rubato.updates_in(case, options.seconds, launcher=hosts)
     with tempfile.TemporaryDirectory() as directory:
         file = pathlib.Path(directory) / "timeline.json"
-        rubato.updates(case, updates, "--timeline", file)
+        rubato.updates(case, updates, "--timeline", file, launcher=hosts)
         events = json.loads(file.read_text(encoding="utf-8"))["traceEvents"]
     found = phases_of_updates(events)[WARM_UP_UPDATES:]
     times = {name: 1e3 * statistics.median(update[name] for update in found)
@@ -50,11 +55,16 @@ def figure(options, rubato, case):
 def run(options, report):
     rubato = Rubato(options.build)
     for case in rubato_train.cases(options):
+        if case.ranks % options.hosts != 0:
+            continue
         report.add(figure(options, rubato, case))
 
 
 def parser():
-    return rubato_train.case_parser(__doc__)
+    made = rubato_train.case_parser(__doc__)
+    made.add_argument("--hosts", type=int, default=1)
+    made.add_argument("--rate", default="1gbit", help="of each host's link (default %(default)s)")
+    return made
 
 
 if __name__ == "__main__":
