@@ -137,7 +137,7 @@ class HostsReducer final : public SliceReducer<T> {
 
   // MPI takes about one message from the kernel each time that it is asked.
   void drain() {
-    constexpr std::size_t patience = 3;  // times that nothing has come
+    constexpr std::size_t patience = 2;  // times that nothing has come
     std::size_t in_vain = 0;
     do {
       in_vain = poll() ? 0 : in_vain + 1;
