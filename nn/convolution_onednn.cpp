@@ -37,8 +37,7 @@ class Kernels {
   // `bias` is empty if there is none.
   void forward(std::span<const float> input, std::span<const float> bias, std::span<float> output);
   // `input_gradient` is empty if nobody needs it.
-  void backward(std::span<const float> input, std::span<const float> output_gradient,
-                std::span<float> weight_gradient, std::span<float> input_gradient);
+  void backward(const BackwardPass& pass);
 
  private:
   // A kernel, what it works on, and the scratch that it wants.
@@ -115,14 +114,15 @@ void Kernels::forward(std::span<const float> input, std::span<const float> bias,
   output_.finish_write();
 }
 
-void Kernels::backward(std::span<const float> input, std::span<const float> output_gradient,
-                       std::span<float> weight_gradient, std::span<float> input_gradient) {
+void Kernels::backward(const BackwardPass& pass) {
   const std::size_t for_weights = gradient_floats_ + backward_weights_kernel_.scratch_floats;
   std::span<float> space = onednn_scratch(output_.floats() + input_.floats() +
                                           std::max(for_weights, backward_data_.scratch_floats));
-  output_.read(output_gradient, space);
-  backward_weights(input, weight_gradient, space);
-  if (!input_gradient.empty()) backward_data(input_gradient, space);
+  output_.read(pass.output_gradient, space);
+  backward_weights(pass.input, pass.tensor_gradients[0], space);
+  if (pass.input_gradient.empty()) return;
+  pass.tell_tensors_are_final();
+  backward_data(pass.input_gradient, space);
 }
 
 void Kernels::backward_weights(std::span<const float> input, std::span<float> weight_gradient,
@@ -177,7 +177,7 @@ void OnednnConvolution::backward(const BackwardPass& pass) {
   Kernels& kernels = kernels_for(samples(pass.input));
   if (geometry().activation == Activation::relu) relu_backward(pass.output, pass.output_gradient);
   if (geometry().has_bias) bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
-  kernels.backward(pass.input, pass.output_gradient, pass.tensor_gradients[0], pass.input_gradient);
+  kernels.backward(pass);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ void Dense::backward(const BackwardPass& pass) {
            {pass.input.data(), count, inputs_}, pass.tensor_gradients[0].data());
   bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
   if (pass.input_gradient.empty()) return;
+  pass.tell_tensors_are_final();
   multiply(backend_, {gradient, count, outputs_}, {weight_values_.data(), outputs_, inputs_},
            pass.input_gradient.data());
 }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,6 +62,13 @@ struct BackwardPass {
   // works in place.
   std::span<float> input_gradient;
   Tensors tensor_gradients;  // written, in the order of tensors(): sums over the samples
+  // If set, a layer that writes its input gradient after those of its tensors calls it in between:
+  // over a network, their sums begin the sooner.
+  std::function<void()> tensors_are_final = {};
+
+  void tell_tensors_are_final() const {
+    if (tensors_are_final) tensors_are_final();
+  }
 };
 
 // What backward() can do beyond the plain case, so that no pass over memory is made for it alone.

@@ -2,6 +2,7 @@
 #include "nn/sequential.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -201,12 +202,16 @@ void Sequential::backward(std::span<const float> inputs, std::size_t samples,
     Stage& stage = stages_[s];
     BackwardPass pass = backward_pass(s, inputs, samples, gradient);
     if (!stage.layer->abilities().adds_gradients) add_second_gradient(pass);
+    const auto finish_tensors = [&] {
+      for (const std::size_t tensor : stage.tensors) {
+        clear_padding_after(tensor, gradient);
+        final_from = std::min(final_from, layout_.tensors()[tensor].offset);
+      }
+      if (is_final_from) is_final_from(final_from);
+    };
+    if (is_final_from) pass.tensors_are_final = std::ref(finish_tensors);  // allocates nothing
     stage.layer->backward(pass);
-    for (const std::size_t tensor : stage.tensors) {
-      clear_padding_after(tensor, gradient);
-      final_from = std::min(final_from, layout_.tensors()[tensor].offset);
-    }
-    if (is_final_from) is_final_from(final_from);
+    finish_tensors();
   }
 }
 

@@ -25,6 +25,14 @@ TEST(OnednnConvolution, ComputesAtMoreSizesThanItKeeps) {
   }
 }
 
+TEST(OnednnConvolution, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
+  for (const ConvolutionGeometry& geometry : test_convolutions()) {
+    SCOPED_TRACE(geometry.name);
+    LayerUnderTest(make_convolution(geometry, Backend::onednn), 3)
+        .expect_to_tell_that_tensors_are_final();
+  }
+}
+
 // Too large to be differentiated step by step; Eigen's twin is, in small. The last one has enough
 // tiles for the order of steps that whole models take. All threads would take another. Where ReLU
 // cuts off is decided by the last bit of some sums, so that only its outputs can be compared.

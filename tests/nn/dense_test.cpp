@@ -38,6 +38,13 @@ TEST(Dense, GradientsAreTheDerivatives) {
   }
 }
 
+TEST(Dense, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
+  for (const std::string& name : backend_names()) {
+    SCOPED_TRACE(name);
+    LayerUnderTest(dense(name, Activation::relu), 4).expect_to_tell_that_tensors_are_final();
+  }
+}
+
 TEST(Dense, ReluClearsHalfOfThisOutput) {
   LayerUnderTest test(dense("auto", Activation::relu), 4);
   test.forward();

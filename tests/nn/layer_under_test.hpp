@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <span>
@@ -83,12 +87,32 @@ class LayerUnderTest {
   std::span<float> second_output_gradient() { return second_output_gradient_; }
 
   // Backward may overwrite the output gradient; it gets a copy, which is returned.
-  std::span<const float> backward() {
+  std::span<const float> backward(std::function<void()> tensors_are_final = {}) {
     scratch_.push_back({});
     const std::span<float> copy = scratch_.back().first(output_gradient_.size());
     std::copy(output_gradient_.begin(), output_gradient_.end(), copy.begin());
-    layer_->backward({input_, output_, copy, second_output_gradient_, input_gradient_, gradients_});
+    layer_->backward({input_, output_, copy, second_output_gradient_, input_gradient_, gradients_,
+                      std::move(tensors_are_final)});
     return copy;
+  }
+
+  // Once, with all gradients of tensors written and nothing of the input's.
+  void expect_to_tell_that_tensors_are_final() {
+    constexpr float untouched = 1e30F;
+    forward();
+    std::ranges::fill(input_gradient_, untouched);
+    std::vector<std::vector<float>> told;
+    std::ptrdiff_t written = 0;
+    backward([&] {
+      for (const auto& gradient : gradients_) told.emplace_back(gradient.begin(), gradient.end());
+      written = std::ssize(input_gradient_) - std::ranges::count(input_gradient_, untouched);
+    });
+    EXPECT_EQ(written, 0);
+    EXPECT_EQ(std::ranges::count(input_gradient_, untouched), 0);
+    ASSERT_EQ(told.size(), gradients_.size());
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      EXPECT_TRUE(std::ranges::equal(told[i], gradients_[i])) << layer_->tensors()[i].name;
+    }
   }
 
   // sum(output * output gradient): what backward() differentiates.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -66,6 +68,23 @@ inline std::vector<ModelCase> model_cases() {
           {"mnist", {28, 28, 1}},          {"mnist", {20, 24, 3}},
           {"mnist-tutorial", {12, 14, 1}}, {"mnist-tutorial:dropout=0", {11, 9, 3}},
           {"resnet20", {8, 6, 3}}};
+}
+
+inline std::vector<float> copy_of(std::span<const float> values) {
+  return {values.begin(), values.end()};
+}
+
+inline bool has_equal_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+inline void for_each_model(const std::function<void(const ModelCase&, Backend)>& check) {
+  for (const std::string& name : backend_names()) {
+    for (const ModelCase& model : model_cases()) {
+      SCOPED_TRACE(name + " " + model.spec);
+      check(model, backend(name));
+    }
+  }
 }
 
 }  // namespace rubato::nn

@@ -5,9 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <functional>
-
 #include "nn/batch_norm.hpp"
 #include "nn/dense.hpp"
 #include "tests/nn/model_under_test.hpp"
@@ -17,21 +14,6 @@ namespace rubato::nn {
 namespace {
 
 using testing::HasSubstr;
-
-std::vector<float> copy_of(std::span<const float> values) { return {values.begin(), values.end()}; }
-
-bool has_equal_bits(std::span<const float> a, std::span<const float> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
-
-void for_each_model(const std::function<void(const ModelCase&, Backend)>& check) {
-  for (const std::string& name : backend_names()) {
-    for (const ModelCase& model : model_cases()) {
-      SCOPED_TRACE(name + " " + model.spec);
-      check(model, backend(name));
-    }
-  }
-}
 
 // Moves each parameter tensor along its own gradient: the loss must change by the step times the
 // gradient's norm.
@@ -237,29 +219,6 @@ TEST(Sequential, PaddingIsZero) {
     EXPECT_EQ(test.parameters()[i], 0.0F) << i;
   }
   EXPECT_EQ(padding, (48 - 35) + (16 - 5) + (16 - 15) + (16 - 3) + (32 - 30) + (16 - 10));
-}
-
-TEST(Sequential, TellsWhichParametersOfTheGradientAreFinal) {
-  for_each_model([](const ModelCase& c, Backend backend) {
-    ModelUnderTest test(c.spec, c.shape, 6, backend);
-    test.compute();
-    const std::vector<float> whole = copy_of(test.gradient());
-    std::fill(test.gradient().begin(), test.gradient().end(), 1e30F);
-    std::size_t from = test.layout().parameter_elements();
-    std::size_t falls = 0;
-    const auto is_final_from = [&](std::size_t offset) {
-      const std::size_t size = test.layout().parameter_elements() - offset;
-      EXPECT_TRUE(has_equal_bits(test.gradient().subspan(offset, size),
-                                 std::span(whole).subspan(offset, size)));
-      EXPECT_LE(offset, from);
-      falls += offset < from ? 1U : 0U;
-      from = offset;
-    };
-    test.model().gradient({test.inputs(), test.labels(), test_key, is_final_from}, test.gradient());
-    EXPECT_EQ(from, 0U);
-    EXPECT_GE(falls, test.layout().tensors().size() < 3 ? 1U : 2U);
-    EXPECT_TRUE(has_equal_bits(test.gradient(), whole));
-  });
 }
 
 TEST(Sequential, RefusesWhatDoesNotFit) {

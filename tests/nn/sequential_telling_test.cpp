@@ -1,0 +1,51 @@
+// What a chain of layers tells of a gradient while it computes it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "tests/nn/model_under_test.hpp"
+
+namespace rubato::nn {
+namespace {
+
+TEST(SequentialTelling, IsOfParametersThatAreFinal) {
+  for_each_model([](const ModelCase& c, Backend backend) {
+    ModelUnderTest test(c.spec, c.shape, 6, backend);
+    test.compute();
+    const std::vector<float> whole = copy_of(test.gradient());
+    std::fill(test.gradient().begin(), test.gradient().end(), 1e30F);
+    std::size_t from = test.layout().parameter_elements();
+    std::size_t falls = 0;
+    const auto is_final_from = [&](std::size_t offset) {
+      const std::size_t size = test.layout().parameter_elements() - offset;
+      EXPECT_TRUE(has_equal_bits(test.gradient().subspan(offset, size),
+                                 std::span(whole).subspan(offset, size)));
+      EXPECT_LE(offset, from);
+      falls += offset < from ? 1U : 0U;
+      from = offset;
+    };
+    test.model().gradient({test.inputs(), test.labels(), test_key, is_final_from}, test.gradient());
+    EXPECT_EQ(from, 0U);
+    EXPECT_GE(falls, test.layout().tensors().size() < 3 ? 1U : 2U);
+    EXPECT_TRUE(has_equal_bits(test.gradient(), whole));
+  });
+}
+
+// After each layer, and within those that have an input gradient to go on with.
+TEST(SequentialTelling, IsBeforeALayerGoesOnWithItsInputGradient) {
+  ModelUnderTest test("mlp:5,3", {1, 7, 1}, 3, backend("auto"));
+  test.compute();
+  std::vector<std::size_t> told;
+  test.model().gradient(
+      {test.inputs(), test.labels(), test_key, [&](std::size_t offset) { told.push_back(offset); }},
+      test.gradient());
+  const auto begin_of = [&](std::size_t tensor) { return test.layout().tensors()[tensor].offset; };
+  const std::size_t third = begin_of(4);
+  const std::size_t second = begin_of(2);
+  EXPECT_EQ(told, (std::vector<std::size_t>{third, third, second, second, begin_of(0)}));
+}
+
+}  // namespace
+}  // namespace rubato::nn
