@@ -3,10 +3,9 @@
 usage: update_phases.py [--build build/bench] [--models MODEL ...] [--ranks 1 2] [--substeps 1 4]
                         [--hosts 1] [--rate 1gbit]
 
-Of --ranks those that --hosts share evenly are measured; more than one host are network namespaces
-of this machine with links of --rate.
-What a phase takes is the median over the updates, without the first few. Waiting
-for the loading thread is in "loading data".
+More than one host are network namespaces of this machine with links of --rate; of --ranks those
+that the hosts share evenly are measured. What a phase takes is the median over the updates, without
+the first few. Waiting for the loading thread is in "loading data".
 """
 
 import collections
@@ -53,10 +52,13 @@ def figure(options, rubato, case):
 
 
 def run(options, report):
+    shared = [case for case in rubato_train.cases(options)
+              if options.hosts > 0 and case.ranks % options.hosts == 0]
+    if not shared:
+        sys.exit(f"update_phases.py: --hosts {options.hosts} share none of --ranks "
+                 f"{' '.join(map(str, options.ranks))} evenly; give a multiple of the hosts")
     rubato = Rubato(options.build)
-    for case in rubato_train.cases(options):
-        if case.ranks % options.hosts != 0:
-            continue
+    for case in shared:
         report.add(figure(options, rubato, case))
 
 

@@ -62,8 +62,8 @@ struct BackwardPass {
   // works in place.
   std::span<float> input_gradient;
   Tensors tensor_gradients;  // written, in the order of tensors(): sums over the samples
-  // If set, a layer that writes its input gradient after those of its tensors calls it in between:
-  // over a network, their sums begin the sooner.
+  // If set, a layer that writes its input gradient after those of its tensors, and takes long for
+  // it, calls it in between: over a network, their sums begin the sooner.
   std::function<void()> tensors_are_final = {};
 
   void tell_tensors_are_final() const {

@@ -44,12 +44,12 @@ std::span<std::int64_t> UpdateTables::largest_of(std::size_t node_rank) const {
   return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_ + 1);
 }
 
-// Over the node's ranks, then over the nodes.
 void UpdateTables::begin_combining(std::size_t minibatches) {
   if (topology_.node_count() > 1) send(minibatches);
   std::ranges::fill(table(1 - current_), 0.0);
 }
 
+// Largest magnitudes over the node's ranks first.
 void UpdateTables::send(std::size_t minibatches) {
   const std::span<std::int64_t> largest = largest_of(0);
   for (std::size_t rank = 1; rank < topology_.node().size(); ++rank) {
