@@ -30,7 +30,8 @@ double value(std::size_t update, std::size_t entry) {
   return static_cast<double>(1000 * (update + 1) + entry);
 }
 
-// Minibatch i is that of rank i % ranks; the last slot is more than the update has.
+// Minibatch i is that of rank i % ranks. The last slot is more than the update has: what the first
+// rank writes there stays on its node.
 void write_mine(const UpdateTables& tables, const Topology& topology, std::size_t update,
                 std::size_t minibatches) {
   const std::size_t rank = topology.all().rank();
@@ -38,6 +39,7 @@ void write_mine(const UpdateTables& tables, const Topology& topology, std::size_
   for (std::size_t i = rank; i < minibatches; i += topology.all().size()) {
     tables.slots()[i] = {value(update, i), 1, 2, 3, 4, -value(update, i)};
   }
+  if (rank == 0) tables.slots()[minibatches].samples = 9;
   const std::span<std::int64_t> largest = tables.largest_of(topology.node().rank());
   for (std::size_t i = 0; i < largest.size(); ++i) {  // another rank's is the largest of each
     largest[i] = static_cast<std::int64_t>(100 * update + (rank + i) % topology.all().size());
@@ -77,7 +79,8 @@ TEST_F(UpdateTablesTest, EveryRankReadsWhatAnyHasWritten) {
         EXPECT_EQ(tables.slots()[i].audit, 4);
         EXPECT_EQ(tables.slots()[i].weighed_square, -value(update, i));
       }
-      EXPECT_EQ(tables.slots()[minibatches].samples, 0);
+      const bool is_first_node = topology->all().rank() == topology->node().rank();
+      EXPECT_EQ(tables.slots()[minibatches].samples, is_first_node ? 9 : 0);
       for (const double number : tables.measured()) {
         EXPECT_EQ(number, value(update, 0) * static_cast<double>(topology->node_count()));
       }
