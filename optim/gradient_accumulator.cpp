@@ -1,4 +1,4 @@
-// The accumulation pass, segment by segment.
+// Segment by segment.
 #include "optim/gradient_accumulator.hpp"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "optim/gradient_passes.hpp"
 #include "optim/norm_block.hpp"
-#include "optim/segment_look.hpp"
 
 namespace rubato::optim {
 
@@ -15,62 +15,9 @@ namespace {
 
 static_assert(line_elements % lanes == 0, "segments must be whole rows of lanes");
 
-// sums (+)= addends for one group. The first of an update overwrite what the last one left.
-template <bool first, class Sum>
-inline void add_group(Lanes<Sum> group, Sum* sums) {
-  if constexpr (!first) group = load_lanes<Lanes<Sum>>(sums) + group;
-  store_lanes(group, sums);
-}
-
-template <bool first, class Sum>
-SegmentFacts add_all(const float* __restrict gradient, Sum* __restrict sums, std::size_t size,
-                     double constant) {
-  LookState state;
-  for (std::size_t i = 0; i < size; i += lanes) {
-    prefetch_row_after(gradient + i);
-    if constexpr (!first) prefetch_row_after(sums + i);
-    note_largest_of_row(gradient + i, state.largest);
-    for_each_group([&](std::size_t group) {
-      const std::size_t j = i + group * lane_group;
-      add_group<first>(measured_addends<Sum>(gradient + j, constant, state.square[group]),
-                       sums + j);
-    });
-  }
-  return facts_of(state);
-}
-
-template <bool first, class Sum>
-std::array<SegmentFacts, 2> add_all(const float* __restrict a, const float* __restrict b,
-                                    Sum* __restrict sums, std::size_t size, double constant) {
-  LookState of_a;
-  LookState of_b;
-  for (std::size_t i = 0; i < size; i += lanes) {
-    prefetch_row_after(a + i);
-    prefetch_row_after(b + i);
-    if constexpr (!first) prefetch_row_after(sums + i);
-    note_largest_of_row(a + i, of_a.largest);
-    note_largest_of_row(b + i, of_b.largest);
-    for_each_group([&](std::size_t group) {
-      const std::size_t j = i + group * lane_group;
-      add_group<first>(measured_addends<Sum>(a + j, constant, of_a.square[group]) +
-                           measured_addends<Sum>(b + j, constant, of_b.square[group]),
-                       sums + j);
-    });
-  }
-  return {facts_of(of_a), facts_of(of_b)};
-}
-
-SegmentFacts look_at_all(const float* gradient, std::size_t size) {
-  LookState state;
-  for (std::size_t i = 0; i < size; i += lanes) {
-    prefetch_row_after(gradient + i);
-    note_largest_of_row(gradient + i, state.largest);
-    for_each_group([&](std::size_t group) {
-      const Doubles wide = widened(load_lanes<Floats>(gradient + i + group * lane_group));
-      add_product(wide, wide, state.square[group]);
-    });
-  }
-  return facts_of(state);
+template <class T>
+const GradientPasses<T>& passes_into(std::span<T>) {
+  return gradient_passes<T>();
 }
 
 }  // namespace
@@ -113,9 +60,8 @@ std::array<double, 2> GradientAccumulator::add_two(std::span<const float> a,
     const float* const from_a = a.data() + segment.begin;
     const float* const from_b = b.data() + segment.begin;
     const auto add = [&](auto sums) {
-      auto* const to = sums.data() + segment.begin;
-      return is_empty_ ? add_all<true>(from_a, from_b, to, segment.size, constant)
-                       : add_all<false>(from_a, from_b, to, segment.size, constant);
+      return passes_into(sums).add_two(from_a, from_b, segment.size, constant, is_empty_,
+                                       sums.data() + segment.begin);
     };
     const auto [facts_a, facts_b] = std::visit(add, sums_);
     squares_[i] = facts_a.square;
@@ -161,9 +107,8 @@ void GradientAccumulator::add_segment(std::size_t index, std::span<const float> 
   const double constant = units.rounding_constant(segment.tensor);
   const float* const from = gradient.data() + segment.begin;
   const auto add = [&](auto sums) {
-    auto* const to = sums.data() + segment.begin;
-    return is_empty_ ? add_all<true>(from, to, segment.size, constant)
-                     : add_all<false>(from, to, segment.size, constant);
+    return passes_into(sums).add(from, segment.size, constant, is_empty_,
+                                 sums.data() + segment.begin);
   };
   const SegmentFacts facts = std::visit(add, sums_);
   note(index, gradient, facts.square, facts.largest_bits);
@@ -171,7 +116,8 @@ void GradientAccumulator::add_segment(std::size_t index, std::span<const float> 
 
 void GradientAccumulator::look_at_segment(std::size_t index, std::span<const float> gradient) {
   const Segment& segment = segments_.all()[index];
-  const SegmentFacts facts = look_at_all(gradient.data() + segment.begin, segment.size);
+  const SegmentFacts facts =
+      gradient_passes<float>().look(gradient.data() + segment.begin, segment.size);
   note(index, gradient, facts.square, facts.largest_bits);
 }
 

@@ -7,9 +7,9 @@ namespace rubato::optim {
 
 LateLooks::LateLooks(const collectives::Topology& topology, const TensorSegments& segments)
     : segments_(segments),
-      memory_(topology, topology.node().rank() == 0 ? 2 * NodeGradients::most_places *
-                                                          segments.parameters() * sizeof(double)
-                                                    : 0) {}
+      memory_(topology, topology.node().rank() == 0
+                            ? 2 * most_in_registers * segments.parameters() * sizeof(double)
+                            : 0) {}
 
 void LateLooks::begin(std::span<std::int64_t> largest, const GradientMeasures* measures) {
   largest_ = largest;

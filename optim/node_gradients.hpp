@@ -14,6 +14,7 @@
 #include "collectives/node_memory.hpp"
 #include "collectives/topology.hpp"
 #include "optim/exact_units.hpp"
+#include "optim/gradient_passes.hpp"
 #include "optim/tensor_segments.hpp"
 
 namespace rubato::optim {
@@ -69,15 +70,30 @@ class NodeGradients {
   template <class T>
   double take_mean(std::span<const T* const> arrays, std::size_t begin, std::span<float> mean,
                    T per_sample, T per_minibatch) const;
-  // The same of gradients that nobody has looked at; of more than most_places, of the first ones.
+  // The same of gradients that nobody has looked at; of more than most_in_registers, of the first.
   template <class T>
   double look_and_take_mean(std::span<const T* const> arrays, std::size_t begin,
                             std::span<float> mean, T per_sample, T per_minibatch,
                             FirstSight& sight) const;
-  static constexpr std::size_t most_in_registers = 6;  // of eight the lines would crowd each other
 
  private:
+  // Gradients in their places, in rank order; the slots are of those that nobody has looked at.
+  struct InPlace {
+    std::array<const float*, most_in_registers> gradients = {};
+    std::array<std::size_t, most_in_registers> slots = {};
+    std::size_t count = 0;
+
+    auto at(std::size_t begin) const {
+      auto from = gradients;
+      for (std::size_t i = 0; i < count; ++i) from[i] += begin;
+      return from;
+    }
+  };
+
   Parts& parts_of(std::size_t node_rank) const;
+  template <class T>
+  InPlace all_in_place(std::span<const T* const> arrays) const;
+  bool is_of_parameter(const Segment& segment) const;
   template <class Float>
   Float* gradient_of(std::size_t node_rank, std::size_t which, Float* sums) const;
   // Calls use(gradient) for those of ranks first, first + 1, ..., in order.

@@ -2,6 +2,10 @@
 //
 // Elements are taken in rows of 16 lanes; lane j adds up the squares of elements j, j + 16, ... of
 // a block in double; then the lanes of a block are added in order, and the blocks in theirs.
+//
+// Lanes go by groups of a vector of doubles: of 256 bits, or of 512 in the files that are compiled
+// for them (gradient_passes.hpp). These have a namespace of their own: of inline functions of one
+// name the linker keeps one for all files.
 #pragma once
 
 #ifdef __AVX__
@@ -22,13 +26,30 @@ namespace rubato::optim {
 // Elements over which norms are summed as one unit; a multiple of the tensors' alignment.
 inline constexpr std::size_t norm_block_elements = 4096;
 
-// Groups of four lanes, spelled in the compilers' vector types at AVX's width: left to itself, g++
-// 12 makes of the plain loop one that is four times slower, and of wider vectors one that is eight
-// times slower. Four groups, because an addition waits for the one before it in its lane for as
-// long as three others take to begin.
+inline constexpr std::size_t lanes = 16;
+
+// mean[i] = float(sum[i] * factor); returns the squared norm of `mean`. At most one block, and
+// whole rows of lanes. T: float, double.
+template <class T>
+double take_mean(std::span<const T> sum, T factor, float* mean);
+
+#ifdef __AVX512F__
+#define RUBATO_LANES lanes_of_512_bits
+#else
+#define RUBATO_LANES lanes_of_256_bits
+#endif
+inline namespace RUBATO_LANES {
+
+// Groups spelled in the compilers' vector types: left to itself, g++ 12 makes of the plain loop one
+// that is four times slower, and of wider vectors than the processor's one that is eight times
+// slower. Several groups, because an addition waits for the one before it in its lane for as long
+// as three others take to begin.
+#ifdef __AVX512F__
+inline constexpr std::size_t lane_group = 8;
+#else
 inline constexpr std::size_t lane_group = 4;
-inline constexpr std::size_t lane_groups = 4;
-inline constexpr std::size_t lanes = lane_groups * lane_group;
+#endif
+inline constexpr std::size_t lane_groups = lanes / lane_group;
 using Floats = float __attribute__((vector_size(lane_group * sizeof(float))));
 using Doubles = double __attribute__((vector_size(lane_group * sizeof(double))));
 template <class T>
@@ -56,7 +77,9 @@ void store_lanes(const Vector& vector, T* to) {
 
 // One instruction each. Of the compilers' own conversion g++ 12 makes two and two moves.
 inline Doubles widened(const Floats& values) {
-#ifdef __AVX__
+#ifdef __AVX512F__
+  return _mm512_maskz_cvtps_pd(0xff, values);  // g++ 12 warns of the plain one's insides
+#elif defined(__AVX__)
   return _mm256_cvtps_pd(values);
 #else
   return __builtin_convertvector(values, Doubles);
@@ -66,7 +89,9 @@ inline Doubles widened(const Floats& values) {
 // sum += a * b of widened floats. Their products are exact, so that fused or not the bits are the
 // same.
 inline void add_product(const Doubles& a, const Doubles& b, Doubles& sum) {
-#ifdef __FMA__
+#ifdef __AVX512F__
+  sum = _mm512_fmadd_pd(a, b, sum);
+#elif defined(__FMA__)
   sum = _mm256_fmadd_pd(a, b, sum);
 #else
   sum += a * b;
@@ -96,11 +121,11 @@ inline void for_each_group(const Use& use) {
 }
 
 inline double sum_in_order(const LaneSums& sums) {
-  const auto of_group = [&](std::size_t group) {
-    const Doubles& lane = sums[group];
-    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+  const auto lane = [&](std::size_t i) { return sums[i / lane_group][i % lane_group]; };
+  const auto four_from = [&](std::size_t i) {
+    return (lane(i) + lane(i + 1)) + (lane(i + 2) + lane(i + 3));
   };
-  return (of_group(0) + of_group(1)) + (of_group(2) + of_group(3));
+  return (four_from(0) + four_from(4)) + (four_from(8) + four_from(12));
 }
 
 // One group of lanes: mean = float(sum * factor), whose squares are added to `square`.
@@ -112,9 +137,6 @@ void take_mean_of_lanes(const Sums& sum, T factor, float* mean, Doubles& square)
   add_product(wide, wide, square);
 }
 
-// mean[i] = float(sum[i] * factor); returns the squared norm of `mean`. At most one block, and
-// whole rows of lanes. T: float, double.
-template <class T>
-double take_mean(std::span<const T> sum, T factor, float* mean);
+}  // namespace RUBATO_LANES
 
 }  // namespace rubato::optim

@@ -13,18 +13,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "optim/gradient_passes.hpp"
 #include "optim/norm_block.hpp"
 
 namespace rubato::optim {
+inline namespace RUBATO_LANES {
 
 inline constexpr std::size_t bits_group = 2 * lane_group;
 using Bits = std::uint32_t __attribute__((vector_size(bits_group * sizeof(std::uint32_t))));
 using Largest = std::array<Bits, lanes / bits_group>;
-
-struct SegmentFacts {
-  double square;               // of its norm
-  std::uint32_t largest_bits;  // of its largest magnitude
-};
 
 // What the lanes carry through a segment.
 struct LookState {
@@ -34,7 +31,10 @@ struct LookState {
 
 // One instruction. Of the plain expression g++ 12 makes four.
 inline Bits larger(const Bits& a, const Bits& b) {
-#ifdef __AVX2__
+#ifdef __AVX512F__
+  return std::bit_cast<Bits>(
+      _mm512_maskz_max_epu32(0xffff, std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b)));
+#elif defined(__AVX2__)
   return std::bit_cast<Bits>(
       _mm256_max_epu32(std::bit_cast<__m256i>(a), std::bit_cast<__m256i>(b)));
 #else
@@ -71,4 +71,5 @@ inline SegmentFacts facts_of(const LookState& state) {
   return {sum_in_order(state.square), largest_of(state.largest)};
 }
 
+}  // namespace RUBATO_LANES
 }  // namespace rubato::optim

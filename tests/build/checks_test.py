@@ -8,6 +8,7 @@ import check_layering
 import check_mirror
 import check_names
 import check_sizes
+import check_wide_code
 
 
 class Tree(unittest.TestCase):
@@ -213,6 +214,21 @@ class Sizes(Tree):
     def test_reports_an_exception_that_no_longer_holds(self):
         self.write("nn/relu.cpp", "x\n")
         self.assertEqual(len(list(check_sizes.excesses(self.root, {"nn/relu.cpp": "?"}))), 1)
+
+
+class WideCode(unittest.TestCase):
+    def test_finds_what_other_files_may_define_too(self):
+        of = "lib.a:gradient_passes_of_512_bits.cpp.o:0000000000000010"
+        self.assertEqual(check_wide_code.shared_symbols(
+            f"{of} W rubato::optim::lanes_of_512_bits::look(float const*, unsigned long)\n"
+            f"{of} r .LC4\n"
+            f"{of} W std::array<double, 16ul>::operator[](unsigned long)\n"
+            "lib.a:adam.cpp.o:0000000000000010 W std::span<float>::size() const\n"),
+            ["std::array<double, 16ul>::operator[](unsigned long)"])
+
+    def test_misses_the_file(self):
+        self.assertIsNone(check_wide_code.shared_symbols(
+            "lib.a:adam.cpp.o:0000000000000010 W std::span<float>::size() const\n"))
 
 
 if __name__ == "__main__":

@@ -80,9 +80,14 @@ TEST(AddProduct, RoundsOnce) {
   std::uniform_int_distribution<int> exponent(-149, 126);
   const auto draw = [&] { return std::ldexp(mantissa(bits), exponent(bits)); };
   for (int round = 0; round < 100'000; ++round) {
-    const Floats a = {draw(), draw(), draw(), draw()};
-    const Floats b = {draw(), draw(), draw(), draw()};
-    Doubles sum = widened(Floats{draw(), draw(), draw(), draw()});
+    const auto draw_group = [&] {
+      Floats group{};
+      for (std::size_t lane = 0; lane < lane_group; ++lane) group[lane] = draw();
+      return group;
+    };
+    const Floats a = draw_group();
+    const Floats b = draw_group();
+    Doubles sum = widened(draw_group());
     const Doubles before = sum;
     add_product(widened(a), widened(b), sum);
     for (std::size_t lane = 0; lane < lane_group; ++lane) {
