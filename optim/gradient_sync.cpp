@@ -86,15 +86,17 @@ void GradientSync::reserve(std::size_t minibatches) {
   tables_.allocate(minibatches, measured_numbers());
 }
 
-void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine) {
+void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine,
+                         std::size_t most) {
   if (minibatches > tables_.most_minibatches()) {
     reserve(std::max(minibatches, 2 * tables_.most_minibatches()));
   }
   minibatches_ = minibatches;
   samples_ = samples;
-  looks_late_ = sees_all_gradients_ && minibatches >= 2 && minibatches <= mine_->most_places() &&
-                measured_numbers() == 0;
-  mine_->begin(looks_late_ ? minibatches : mine,
+  most = std::min(most, minibatches);
+  looks_late_ = sees_all_gradients_ && minibatches >= 2 && minibatches <= most_in_registers &&
+                most <= mine_->most_places() && measured_numbers() == 0;
+  mine_->begin(looks_late_ ? most : mine,
                measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
   if (measures_ && measures_->lacks_scales()) {  // of a state that was put in
     measures_->take_scales();

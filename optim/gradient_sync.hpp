@@ -116,9 +116,11 @@ class GradientSync {
 
   // Collective the first time that an update has more minibatches than any before (the slots grow).
   // `samples` of the whole update must equal what the ranks are about to run; `mine` is how many of
-  // the minibatches this rank runs, where it knows.
+  // the minibatches this rank runs, where it knows, and `most` how many the rank with the most of
+  // them, where all know.
   void begin(std::size_t minibatches, std::uint64_t samples,
-             std::size_t mine = RankGradients::any_number);
+             std::size_t mine = RankGradients::any_number,
+             std::size_t most = RankGradients::any_number);
 
   // Between begin() and sum(), which may write the mean there: a place for this rank's next
   // gradient, total_elements long, another one after each accumulate(). If the rank has at most

@@ -88,8 +88,8 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
     beat(update, Phase::waiting);
     sync_.barrier();
     loader_.clear();
-    request_mine(update, slots_);
-    if (upcoming != nullptr) request_mine(*upcoming, next_slots_);
+    request_mine(update, mine_.slots);
+    if (upcoming != nullptr) request_mine(*upcoming, next_mine_.slots);
     run_substeps(update);
     summed.sums = sum(update, request);
   }
@@ -139,15 +139,15 @@ optim::Position TrainStep::position_of(const data::PlannedUpdate& update) const 
 void TrainStep::prepare_data(const data::PlannedUpdate& update,
                              const data::PlannedUpdate* upcoming) {
   if (is_prefetched_) {
-    slots_.swap(next_slots_);
+    std::swap(mine_, next_mine_);
   } else {
-    slots_ = share_.of(update);
-    request_mine(update, slots_);
+    mine_ = share_.of(update);
+    request_mine(update, mine_.slots);
   }
   is_prefetched_ = upcoming != nullptr;
   if (!is_prefetched_) return;
-  next_slots_ = share_.of(*upcoming);
-  request_mine(*upcoming, next_slots_);
+  next_mine_ = share_.of(*upcoming);
+  request_mine(*upcoming, next_mine_.slots);
 }
 
 void TrainStep::forget_upcoming() {
@@ -162,15 +162,15 @@ void TrainStep::request_mine(const data::PlannedUpdate& update,
 }
 
 void TrainStep::run_substeps(const data::PlannedUpdate& update) {
-  sync_.begin(update.minibatches.size(), update.batch_size, slots_.size());
+  sync_.begin(update.minibatches.size(), update.batch_size, mine_.slots.size(), mine_.most);
   timer_.begin();
-  for (const std::size_t slot : slots_) {
+  for (const std::size_t slot : mine_.slots) {
     const data::Minibatch& minibatch = update.minibatches[slot];
     beat(update, Phase::loading_data);
     const data::LoadedMinibatch loaded = loader_.next();
     beat(update, Phase::computing);
     const nn::MinibatchLoss loss = replica_.run(
-        loaded, sync_.gradient(), slot == slots_.back() ? sum_early() : nn::IsFinalFrom());
+        loaded, sync_.gradient(), slot == mine_.slots.back() ? sum_early() : nn::IsFinalFrom());
     const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
     beat(update, Phase::accumulating);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit}, sync_.gradient());

@@ -81,8 +81,8 @@ class TrainStep {
   SampleAudit audit_;
   WorkShare share_;
   SubstepTimer timer_;
-  std::vector<std::size_t> slots_;          // of this rank, in the update that runs
-  std::vector<std::size_t> next_slots_;     // and in the next one, if
+  WorkShare::Minibatches mine_;             // in the update that runs
+  WorkShare::Minibatches next_mine_;        // and in the next one, if
   bool is_prefetched_ = false;              // its data are queued already
   std::vector<data::Minibatch> requested_;  // in one call of request_mine()
   bool has_begun_ = false;                  // an update was run

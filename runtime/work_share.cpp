@@ -1,23 +1,29 @@
 // See work_share.hpp.
 #include "runtime/work_share.hpp"
 
+#include <algorithm>
+
 namespace rubato::runtime {
 
 WorkShare::WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks)
     : assignment_(assignment), rank_(rank), ranks_(ranks), speeds_(ranks) {}
 
-std::vector<std::size_t> WorkShare::of(const data::PlannedUpdate& update) {
+WorkShare::Minibatches WorkShare::of(const data::PlannedUpdate& update) {
+  const std::size_t minibatches = update.minibatches.size();
   if (assignment_ != data::Assignment::balanced || !speeds_.are_known()) {
-    return data::substeps_of(assignment_, rank_, ranks_, update.minibatches.size());
+    return {.slots = data::substeps_of(assignment_, rank_, ranks_, minibatches),
+            .most = (minibatches + ranks_ - 1) / ranks_};
   }
   std::vector<double> work;
   for (const data::Minibatch& minibatch : update.minibatches) {
     work.push_back(static_cast<double>(minibatch.size) / static_cast<double>(update.minibatch));
   }
   const std::vector<std::size_t> owners = speeds_.assign(work);
-  std::vector<std::size_t> mine;
+  Minibatches mine;
+  std::vector<std::size_t> counts(ranks_);
   for (std::size_t i = 0; i < owners.size(); ++i) {
-    if (owners[i] == rank_) mine.push_back(i);
+    if (owners[i] == rank_) mine.slots.push_back(i);
+    mine.most = std::max(mine.most, ++counts[owners[i]]);
   }
   return mine;
 }

@@ -17,9 +17,12 @@ class WorkShare {
  public:
   WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks);
 
-  // Offsets into update.minibatches, ascending. To be asked once for each update, on all ranks in
-  // the same order.
-  std::vector<std::size_t> of(const data::PlannedUpdate& update);
+  struct Minibatches {
+    std::vector<std::size_t> slots;  // this rank's: offsets into update.minibatches, ascending
+    std::size_t most = 0;            // how many the rank with the most of them has
+  };
+  // To be asked once for each update, on all ranks in the same order.
+  Minibatches of(const data::PlannedUpdate& update);
 
   // What an update with whole minibatches of so many samples has told: the same times on all ranks.
   void learn(std::span<const RankTime> times, std::uint64_t minibatch);

@@ -52,7 +52,8 @@ Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t min
   Outcome outcome;
   do {
     if (outcome.attempts++ > 0) sync.barrier();
-    sync.begin(minibatches, samples_in(minibatches), mine.size());
+    sync.begin(minibatches, samples_in(minibatches), mine.size(),
+               most_dealt(minibatches, deal, topology));
     for (const std::size_t slot : mine) {
       const std::vector<float> gradient = gradient_sum(slot, magnitude);
       const bool is_in_place = deal == 1 || (deal == 2 && slot % 2 == 1);
@@ -94,7 +95,7 @@ class GradientSyncTest : public testing::Test {
 };
 
 TEST_F(GradientSyncTest, ExactSumsHaveTheSameBitsForAnyRanksNodesDealAndAlgorithm) {
-  for (const std::size_t minibatches : {1UL, 2UL, 3UL, 7UL, 16UL}) {
+  for (const std::size_t minibatches : {1UL, 2UL, 3UL, 7UL, 8UL, 9UL, 16UL}) {
     GradientSync reference_sync = make_sync(alone, SumKind::exact, AllreduceAlgorithm::automatic);
     const Outcome reference = run_update(reference_sync, alone, minibatches, 0);
     for (const Topology* topology : {&one_node, &nodes_of_two, &nodes_of_one}) {

@@ -69,7 +69,8 @@ std::size_t allocations_by_parts(Program program) {
   const std::size_t ranks = program.topology.all().size(), rank = program.topology.all().rank();
   GradientSync& sync = program.sync;
   const auto sum = [&] {
-    sync.begin(minibatches, samples_in(minibatches), (minibatches + ranks - 1 - rank) / ranks);
+    sync.begin(minibatches, samples_in(minibatches), (minibatches + ranks - 1 - rank) / ranks,
+               (minibatches + ranks - 1) / ranks);
     for (std::size_t slot = rank; slot < minibatches; slot += ranks) {
       std::ranges::copy(program.gradients[slot], sync.gradient().begin());
       sync.accumulate({slot, samples_of(slot), loss_of(slot)}, sync.gradient());

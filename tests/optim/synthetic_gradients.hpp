@@ -2,6 +2,7 @@
 // and end in padding, the last one a running statistic.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -36,15 +37,28 @@ inline std::size_t samples_in(std::size_t minibatches) {
   return samples;
 }
 
-// The minibatches of this rank, dealt to the ranks in a way that depends on `deal`.
+// The rank that a minibatch is dealt to, in a way that depends on `deal`.
+inline std::size_t dealt_to(std::size_t slot, std::size_t deal,
+                            const collectives::Topology& topology) {
+  return (slot * (deal + 1) + deal) % topology.all().size();
+}
+
+// The minibatches of this rank.
 inline std::vector<std::size_t> dealt(std::size_t minibatches, std::size_t deal,
                                       const collectives::Topology& topology) {
   std::vector<std::size_t> mine;
   for (std::size_t slot = 0; slot < minibatches; ++slot) {
-    const std::size_t rank = (slot * (deal + 1) + deal) % topology.all().size();
-    if (rank == topology.all().rank()) mine.push_back(slot);
+    if (dealt_to(slot, deal, topology) == topology.all().rank()) mine.push_back(slot);
   }
   return mine;
+}
+
+// How many the rank with the most of them has.
+inline std::size_t most_dealt(std::size_t minibatches, std::size_t deal,
+                              const collectives::Topology& topology) {
+  std::vector<std::size_t> counts(topology.all().size());
+  for (std::size_t slot = 0; slot < minibatches; ++slot) ++counts[dealt_to(slot, deal, topology)];
+  return *std::ranges::max_element(counts);
 }
 
 // The gradient sum of minibatch `slot`, padding zero.

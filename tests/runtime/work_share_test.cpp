@@ -1,8 +1,11 @@
-// Every minibatch has one rank, whatever the assignment and whatever was learned.
+// Every minibatch has one rank, whatever the assignment and whatever was learned, and all know how
+// many the rank with the most of them has.
 #include "runtime/work_share.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
 namespace rubato::runtime {
@@ -34,21 +37,21 @@ TEST(WorkShare, FixedAssignmentsIgnoreSpeeds) {
     auto shares = shares_of(assignment, 2);
     const std::vector<RankTime> times{{1, 1, 1}, {9, 9, 1}};
     for (int i = 0; i < 5; ++i) shares[1].learn(times, size);
-    EXPECT_EQ(shares[1].of(update_of(5)), data::substeps_of(assignment, 1, 2, 5));
+    EXPECT_EQ(shares[1].of(update_of(5)).slots, data::substeps_of(assignment, 1, 2, 5));
   }
 }
 
 TEST(WorkShare, BalancedBeginsAsBlockedAndFollowsTheSpeeds) {
   auto shares = shares_of(data::Assignment::balanced, 2);
-  EXPECT_EQ(shares[0].of(update_of(7)), (Slots{0, 1, 2, 3}));
-  EXPECT_EQ(shares[1].of(update_of(7)), (Slots{4, 5, 6}));
+  EXPECT_EQ(shares[0].of(update_of(7)).slots, (Slots{0, 1, 2, 3}));
+  EXPECT_EQ(shares[1].of(update_of(7)).slots, (Slots{4, 5, 6}));
   const std::vector<RankTime> times{{4, 4, 4}, {6, 6, 3}};  // the second takes twice as long
   for (int i = 0; i < 3; ++i) {
     for (WorkShare& share : shares) share.learn(times, size);
   }
-  EXPECT_EQ(shares[0].of(update_of(7)), (Slots{0, 1, 2, 3, 6}));  // 4.1 s and 4 s
-  EXPECT_EQ(shares[1].of(update_of(7)), (Slots{4, 5}));
-  EXPECT_EQ(shares[0].of(update_of(10)), (Slots{0, 1, 2, 3, 4, 5, 9}));  // 6.1 s and 6 s
+  EXPECT_EQ(shares[0].of(update_of(7)).slots, (Slots{0, 1, 2, 3, 6}));  // 4.1 s and 4 s
+  EXPECT_EQ(shares[1].of(update_of(7)).slots, (Slots{4, 5}));
+  EXPECT_EQ(shares[0].of(update_of(10)).slots, (Slots{0, 1, 2, 3, 4, 5, 9}));  // 6.1 s and 6 s
 }
 
 // Twice the samples in twice the time: the ranks are as fast as they were.
@@ -56,10 +59,10 @@ TEST(WorkShare, SpeedsAreOfSamplesNotOfMinibatches) {
   WorkShare share(data::Assignment::balanced, 0, 2);
   const std::vector<RankTime> before{{4, 4, 4}, {6, 6, 3}};
   for (int i = 0; i < 5; ++i) share.learn(before, size);
-  const Slots mine = share.of(update_of(7));
+  const Slots mine = share.of(update_of(7)).slots;
   const std::vector<RankTime> only_the_slow_one{{0, 0, 0}, {8, 8, 2}};
   for (int i = 0; i < 5; ++i) share.learn(only_the_slow_one, 2 * size);
-  EXPECT_EQ(share.of(update_of(7, 2 * size)), mine);
+  EXPECT_EQ(share.of(update_of(7, 2 * size)).slots, mine);
 }
 
 TEST(WorkShare, EveryMinibatchHasOneRank) {
@@ -71,14 +74,19 @@ TEST(WorkShare, EveryMinibatchHasOneRank) {
         const std::size_t minibatches = 1 + update * 7 % 13;
         std::vector<int> owners(minibatches, 0);
         std::vector<RankTime> times;
+        std::set<std::size_t> most_told;
+        std::size_t most = 0;
         for (std::size_t rank = 0; rank < ranks; ++rank) {
-          const Slots mine = shares[rank].of(update_of(minibatches));
+          const auto [mine, most_of_all] = shares[rank].of(update_of(minibatches));
+          most_told.insert(most_of_all);
+          most = std::max(most, mine.size());
           for (const std::size_t slot : mine) ++owners.at(slot);
           const auto count = static_cast<double>(mine.size());
           const double seconds = count * static_cast<double>(1 + (rank + update / 20) % 3);
           times.push_back({seconds, seconds, count});
         }
         EXPECT_EQ(owners, std::vector<int>(minibatches, 1));
+        EXPECT_EQ(most_told, std::set{most}) << ranks << " ranks, " << minibatches;
         for (WorkShare& share : shares) share.learn(times, size);
       }
     }
