@@ -10,6 +10,8 @@
 
 namespace rubato::optim {
 
+inline namespace RUBATO_LANES {
+
 // A squared norm that is added up while something else is done with the elements.
 class SquareSum {
  public:
@@ -44,6 +46,8 @@ class SquareSum {
  private:
   LaneSums sums_{};
 };
+
+}  // namespace RUBATO_LANES
 
 // T: float, double.
 template <class T>

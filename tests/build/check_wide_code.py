@@ -16,7 +16,7 @@ SEEN_BY_OTHERS = set("ABCDGiRSTuVvWw")  # types as nm prints them
 
 
 def shared_symbols(listing):
-    """Of the wide file in what `nm -A -C --defined-only LIBRARY` prints; None if it is not there."""
+    """Of the wide file, in what `nm -A -C --defined-only LIBRARY` prints, or None."""
     lines = [line for line in listing.splitlines() if f":{WIDE_FILE}" in line]
     if not lines:
         return None
