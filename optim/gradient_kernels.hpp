@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <type_traits>
 
@@ -116,19 +117,6 @@ void add_up(const float* a, const float* b, std::size_t size, double constant, b
   }
 }
 
-inline LaneSums load_squares(const LaneSquares& squares) {
-  LaneSums sums;
-  for_each_group([&](std::size_t group) {
-    sums[group] = load_lanes<Doubles>(squares.data() + group * lane_group);
-  });
-  return sums;
-}
-
-inline void store_squares(const LaneSums& sums, LaneSquares& squares) {
-  for_each_group(
-      [&](std::size_t group) { store_lanes(sums[group], squares.data() + group * lane_group); });
-}
-
 // A copy of the pointers: those in memory that `mean` might overlap would be loaded anew in each
 // row.
 template <std::size_t count>
@@ -142,7 +130,7 @@ template <std::size_t count, class T>
 void take_mean_of(Gradients gradients, std::size_t size, double constant, T factor, float* mean,
                   LaneSquares& mean_squares) {
   const auto from = pointers<count>(gradients);
-  LaneSums squares = load_squares(mean_squares);
+  auto squares = std::bit_cast<LaneSums>(mean_squares);
   for (std::size_t i = 0; i < size; i += lanes) {
     for (std::size_t which = 0; which < count; ++which) prefetch_row_after(from[which] + i);
     std::array<Lanes<T>, lane_groups> sums;
@@ -157,14 +145,14 @@ void take_mean_of(Gradients gradients, std::size_t size, double constant, T fact
       take_mean_of_lanes(sums[group], factor, mean + i + group * lane_group, squares[group]);
     });
   }
-  store_squares(squares, mean_squares);
+  mean_squares = std::bit_cast<LaneSquares>(squares);
 }
 
 template <std::size_t count, class T>
 Looks look_and_take_mean_of(Gradients gradients, std::size_t size, double constant, T factor,
                             float* mean, LaneSquares& mean_squares) {
   const auto from = pointers<count>(gradients);
-  LaneSums squares_of_mean = load_squares(mean_squares);
+  auto squares_of_mean = std::bit_cast<LaneSums>(mean_squares);
   std::array<LaneSums, count> squares{};
   Largest largest{};
   for (std::size_t i = 0; i < size; i += lanes) {
@@ -182,7 +170,7 @@ Looks look_and_take_mean_of(Gradients gradients, std::size_t size, double consta
       take_mean_of_lanes(sum, factor, mean + j, squares_of_mean[group]);
     });
   }
-  store_squares(squares_of_mean, mean_squares);
+  mean_squares = std::bit_cast<LaneSquares>(squares_of_mean);
   Looks looks{};
   for (std::size_t which = 0; which < count; ++which) {
     looks.squares[which] = sum_in_order(squares[which]);

@@ -1,5 +1,7 @@
 #include "optim/gradient_passes.hpp"
 
+#include <bit>
+
 namespace rubato::optim {
 
 // Defined in gradient_passes_of_build.cpp and gradient_passes_of_512_bits.cpp; of the latter null
@@ -25,11 +27,7 @@ bool has_512_bits() {
 }  // namespace
 
 double sum_in_order(const LaneSquares& squares) {
-  LaneSums sums;
-  for (std::size_t group = 0; group < lane_groups; ++group) {
-    sums[group] = load_lanes<Doubles>(squares.data() + group * lane_group);
-  }
-  return sum_in_order(sums);
+  return sum_in_order(std::bit_cast<LaneSums>(squares));
 }
 
 template <class T>
