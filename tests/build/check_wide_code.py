@@ -12,7 +12,7 @@ import sys
 
 WIDE_FILE = "gradient_passes_of_512_bits.cpp"
 ITS_OWN = ("lanes_of_512_bits", "passes_of_512_bits")
-SEEN_BY_OTHERS = set("ABCDGiRSTuVvWw")  # types as nm prints them
+CODE_SEEN_BY_OTHERS = set("TWi")  # types as nm prints them
 
 
 def shared_symbols(listing):
@@ -22,7 +22,7 @@ def shared_symbols(listing):
         return None
     symbols = [line.split(":", 2)[2].split(maxsplit=2) for line in lines]
     return [name for _, kind, name in symbols
-            if kind in SEEN_BY_OTHERS and not any(own in name for own in ITS_OWN)]
+            if kind in CODE_SEEN_BY_OTHERS and not any(own in name for own in ITS_OWN)]
 
 
 def main():

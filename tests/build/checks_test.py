@@ -222,6 +222,7 @@ class WideCode(unittest.TestCase):
         self.assertEqual(check_wide_code.shared_symbols(
             f"{of} W rubato::optim::lanes_of_512_bits::look(float const*, unsigned long)\n"
             f"{of} r .LC4\n"
+            f"{of} V DW.ref.__gxx_personality_v0\n"  # data
             f"{of} W std::array<double, 16ul>::operator[](unsigned long)\n"
             "lib.a:adam.cpp.o:0000000000000010 W std::span<float>::size() const\n"),
             ["std::array<double, 16ul>::operator[](unsigned long)"])
