@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
 #include "optim/gradient_passes.hpp"

@@ -179,10 +179,10 @@ Looks look_and_take_mean_of(Gradients gradients, std::size_t size, double consta
   return looks;
 }
 
-// with_count(f, n): f(std::integral_constant<std::size_t, n>()), of n from 1 to most_in_registers.
+// with_count(f, n): f(std::integral_constant<std::size_t, n>()), of n from 1 to most_in_place.
 template <std::size_t count = 1, class Use>
 auto with_count(const Use& use, std::size_t n) {
-  if constexpr (count < most_in_registers) {
+  if constexpr (count < most_in_place) {
     if (n > count) return with_count<count + 1>(use, n);
   }
   return use(std::integral_constant<std::size_t, count>());

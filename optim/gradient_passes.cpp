@@ -13,7 +13,8 @@ const GradientPasses<T>* passes_of_512_bits();
 
 namespace {
 
-// Those that are in x86-64-v4, which the file is compiled for.
+// Whether the processor has what x86-64-v4 is, for which gradient_passes_of_512_bits.cpp is
+// compiled.
 bool has_512_bits() {
 #ifdef __x86_64__
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

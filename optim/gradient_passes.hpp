@@ -28,12 +28,12 @@ using LaneSquares = std::array<double, lanes>;
 double sum_in_order(const LaneSquares& squares);
 
 // Gradients that are added up from where they are, without sums in memory.
-inline constexpr std::size_t most_in_registers = 8;
+inline constexpr std::size_t most_in_place = 8;
 using Gradients = std::span<const float* const>;
 
 // What is seen of a segment of each of them, and of all.
 struct Looks {
-  std::array<double, most_in_registers> squares;
+  std::array<double, most_in_place> squares;
   std::uint32_t largest_bits;
 };
 
@@ -50,7 +50,7 @@ struct GradientPasses {
   // Only the sums. `b` may be null.
   void (*add_up)(const float* a, const float* b, std::size_t size, double constant, bool is_first,
                  T* sums);
-  // mean = float((a + b + ...) * factor) of 1 to most_in_registers gradients, which may be one of
+  // mean = float((a + b + ...) * factor) of 1 to most_in_place gradients, which may be one of
   // them; its squares are added to those of the lanes.
   void (*take_mean)(Gradients gradients, std::size_t size, double constant, T factor, float* mean,
                     LaneSquares& mean_squares);

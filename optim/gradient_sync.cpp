@@ -94,7 +94,7 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   minibatches_ = minibatches;
   samples_ = samples;
   most = std::min(most, minibatches);
-  looks_late_ = sees_all_gradients_ && minibatches >= 2 && minibatches <= most_in_registers &&
+  looks_late_ = sees_all_gradients_ && minibatches >= 2 && minibatches <= most_in_place &&
                 most <= mine_->most_places() && measured_numbers() == 0;
   mine_->begin(looks_late_ ? most : mine,
                measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);

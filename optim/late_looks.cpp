@@ -8,7 +8,7 @@ namespace rubato::optim {
 LateLooks::LateLooks(const collectives::Topology& topology, const TensorSegments& segments)
     : segments_(segments),
       memory_(topology, topology.node().rank() == 0
-                            ? 2 * most_in_registers * segments.parameters() * sizeof(double)
+                            ? 2 * most_in_place * segments.parameters() * sizeof(double)
                             : 0) {}
 
 void LateLooks::begin(std::span<std::int64_t> largest, const GradientMeasures* measures) {

@@ -58,7 +58,7 @@ NodeGradients::InPlace NodeGradients::all_in_place(std::span<const T* const> arr
   for (std::size_t rank = 0; rank < arrays.size(); ++rank) {
     const auto* const sums = reinterpret_cast<const float*>(arrays[rank]);
     const Parts& parts = parts_of(rank);
-    for (std::size_t k = 0; k < parts.gradients && all.count < most_in_registers; ++k) {
+    for (std::size_t k = 0; k < parts.gradients && all.count < most_in_place; ++k) {
       all.gradients[all.count] = gradient_of(rank, k, sums);
       all.slots[all.count++] = parts.slots[k];
     }
@@ -109,7 +109,7 @@ bool NodeGradients::can_take_mean() const {
     if (parts_of(rank).has_sums) return false;
     gradients += parts_of(rank).gradients;
   }
-  return gradients > 0 && gradients <= most_in_registers;
+  return gradients > 0 && gradients <= most_in_place;
 }
 
 template <class T>

@@ -62,7 +62,7 @@ class NodeGradients {
   void add_up(std::size_t first, std::span<const T* const> arrays, std::size_t begin,
               std::span<T> sums) const;
 
-  // Whether take_mean() can be had: all there is are gradients, at most most_in_registers.
+  // Whether take_mean() can be had: all there is are gradients, at most most_in_place.
   bool can_take_mean() const;
   // The mean of a block, from the sum over the node's ranks, whose arrays are given, without
   // writing that: times `per_sample`, of running statistics times `per_minibatch`. Returns the
@@ -70,7 +70,7 @@ class NodeGradients {
   template <class T>
   double take_mean(std::span<const T* const> arrays, std::size_t begin, std::span<float> mean,
                    T per_sample, T per_minibatch) const;
-  // The same of gradients that nobody has looked at; of more than most_in_registers, of the first.
+  // The same of gradients that nobody has looked at; of more than most_in_place, of the first.
   template <class T>
   double look_and_take_mean(std::span<const T* const> arrays, std::size_t begin,
                             std::span<float> mean, T per_sample, T per_minibatch,
@@ -79,8 +79,8 @@ class NodeGradients {
  private:
   // Gradients in their places, in rank order; the slots are of those that nobody has looked at.
   struct InPlace {
-    std::array<const float*, most_in_registers> gradients = {};
-    std::array<std::size_t, most_in_registers> slots = {};
+    std::array<const float*, most_in_place> gradients = {};
+    std::array<std::size_t, most_in_place> slots = {};
     std::size_t count = 0;
 
     auto at(std::size_t begin) const {

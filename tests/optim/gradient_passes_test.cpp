@@ -8,8 +8,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <set>
 #include <span>
+#include <sstream>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -64,19 +69,17 @@ void expect_facts(const SegmentFacts& found, std::span<const float> values) {
   EXPECT_EQ(found.largest_bits, facts_by_element(values).largest_bits);
 }
 
-template <class T, VectorWidth width_>
-struct In {
-  using Type = T;
-  static constexpr VectorWidth width = width_;
-};
-
 template <class T>
-class GradientPassesIn : public testing::Test {
+class GradientPassesOf : public testing::Test {
  protected:
-  using Type = typename T::Type;
+  using Type = T;
 
-  void SetUp() override {
-    if (passes == nullptr) GTEST_SKIP() << "this processor has no vectors of 512 bits (AVX-512)";
+  template <class Use>
+  static void for_each_width(const Use& use) {
+    for (const VectorWidth width : {VectorWidth::of_build, VectorWidth::of_512_bits}) {
+      SCOPED_TRACE(width == VectorWidth::of_build ? "of the build" : "of 512 bits");
+      if (const auto* const passes = gradient_passes<T>(width)) use(*passes);
+    }
   }
 
   // What sums hold before they are added to.
@@ -91,148 +94,174 @@ class GradientPassesIn : public testing::Test {
     for (const float more : added.subspan(1)) sum += addend<Type>(more);
     return is_first ? sum : before + sum;
   }
-
-  const GradientPasses<Type>* passes = gradient_passes<Type>(T::width);
 };
 
-using Widths =
-    testing::Types<In<double, VectorWidth::of_build>, In<float, VectorWidth::of_build>,
-                   In<double, VectorWidth::of_512_bits>, In<float, VectorWidth::of_512_bits>>;
-TYPED_TEST_SUITE(GradientPassesIn, Widths);
+using SumTypes = testing::Types<double, float>;
+TYPED_TEST_SUITE(GradientPassesOf, SumTypes);
 
-TYPED_TEST(GradientPassesIn, LooksAtEveryElement) {
-  for (const std::size_t size : sizes) {
-    std::vector<float> values = gradient(1, size);
-    expect_facts(this->passes->look(values.data(), size), values);
-    for (std::size_t i = 0; i < size; i += size / 16 + 1) {  // in each lane
-      std::vector<float> with_a_large_one = values;
-      with_a_large_one[i] = -1000.0F - static_cast<float>(i);
-      expect_facts(this->passes->look(with_a_large_one.data(), size), with_a_large_one);
-    }
-  }
-}
-
-TYPED_TEST(GradientPassesIn, TellsOfInfinityAndNan) {
-  for (const float odd :
-       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-        std::numeric_limits<float>::quiet_NaN()}) {
-    for (std::size_t i = 0; i < lanes; ++i) {
-      std::vector<float> values = gradient(1, 48);
-      values[16 + i] = odd;
-      EXPECT_GE(this->passes->look(values.data(), 48).largest_bits,
-                std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity()));
-    }
-  }
-}
-
-TYPED_TEST(GradientPassesIn, AddsWhatItLooksAt) {
-  for (const std::size_t size : sizes) {
-    for (const bool is_first : {true, false}) {
-      const std::vector<float> values = gradient(2, size);
-      const auto before = this->sums_before(size);
-      auto sums = before;
-      expect_facts(this->passes->add(values.data(), size, constant, is_first, sums.data()), values);
-      for (std::size_t i = 0; i < size; ++i) {
-        ASSERT_EQ(sums[i], this->expected_sum(is_first, before[i], {{values[i]}})) << i;
+TYPED_TEST(GradientPassesOf, LooksAtEveryElement) {
+  this->for_each_width([&](const auto& passes) {
+    for (const std::size_t size : sizes) {
+      std::vector<float> values = gradient(1, size);
+      expect_facts(passes.look(values.data(), size), values);
+      for (std::size_t i = 0; i < size; i += size / 16 + 1) {  // in each lane
+        std::vector<float> with_a_large_one = values;
+        with_a_large_one[i] = -1000.0F - static_cast<float>(i);
+        expect_facts(passes.look(with_a_large_one.data(), size), with_a_large_one);
       }
     }
-  }
+  });
 }
 
-TYPED_TEST(GradientPassesIn, AddsTwoInOnePass) {
-  for (const std::size_t size : sizes) {
-    for (const bool is_first : {true, false}) {
-      const std::vector<float> a = gradient(3, size);
-      const std::vector<float> b = gradient(4, size);
-      const auto before = this->sums_before(size);
-      auto sums = before;
-      const auto [of_a, of_b] =
-          this->passes->add_two(a.data(), b.data(), size, constant, is_first, sums.data());
-      expect_facts(of_a, a);
-      expect_facts(of_b, b);
-      for (std::size_t i = 0; i < size; ++i) {
-        ASSERT_EQ(sums[i], this->expected_sum(is_first, before[i], {{a[i], b[i]}})) << i;
+TYPED_TEST(GradientPassesOf, TellsOfInfinityAndNan) {
+  this->for_each_width([&](const auto& passes) {
+    for (const float odd :
+         {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+          std::numeric_limits<float>::quiet_NaN()}) {
+      for (std::size_t i = 0; i < lanes; ++i) {
+        std::vector<float> values = gradient(1, 48);
+        values[16 + i] = odd;
+        EXPECT_GE(passes.look(values.data(), 48).largest_bits,
+                  std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity()));
       }
     }
-  }
+  });
+}
+
+TYPED_TEST(GradientPassesOf, AddsWhatItLooksAt) {
+  this->for_each_width([&](const auto& passes) {
+    for (const std::size_t size : sizes) {
+      for (const bool is_first : {true, false}) {
+        const std::vector<float> values = gradient(2, size);
+        const auto before = this->sums_before(size);
+        auto sums = before;
+        expect_facts(passes.add(values.data(), size, constant, is_first, sums.data()), values);
+        for (std::size_t i = 0; i < size; ++i) {
+          ASSERT_EQ(sums[i], this->expected_sum(is_first, before[i], {{values[i]}})) << i;
+        }
+      }
+    }
+  });
+}
+
+TYPED_TEST(GradientPassesOf, AddsTwoInOnePass) {
+  this->for_each_width([&](const auto& passes) {
+    for (const std::size_t size : sizes) {
+      for (const bool is_first : {true, false}) {
+        const std::vector<float> a = gradient(3, size);
+        const std::vector<float> b = gradient(4, size);
+        const auto before = this->sums_before(size);
+        auto sums = before;
+        const auto [of_a, of_b] =
+            passes.add_two(a.data(), b.data(), size, constant, is_first, sums.data());
+        expect_facts(of_a, a);
+        expect_facts(of_b, b);
+        for (std::size_t i = 0; i < size; ++i) {
+          ASSERT_EQ(sums[i], this->expected_sum(is_first, before[i], {{a[i], b[i]}})) << i;
+        }
+      }
+    }
+  });
 }
 
 // Floats one after the other, as they come from rank to rank.
-TYPED_TEST(GradientPassesIn, AddsUpOneOrTwo) {
-  using T = typename TypeParam::Type;
-  for (const std::size_t size : sizes) {
-    for (const bool is_first : {true, false}) {
-      for (const bool has_two : {false, true}) {
-        const std::vector<float> a = gradient(5, size);
-        const std::vector<float> b = gradient(6, size);
-        const auto before = this->sums_before(size);
-        auto sums = before;
-        this->passes->add_up(a.data(), has_two ? b.data() : nullptr, size, constant, is_first,
-                             sums.data());
-        for (std::size_t i = 0; i < size; ++i) {
-          T expected = is_first ? addend<T>(a[i]) : before[i] + addend<T>(a[i]);
-          if (has_two) expected += addend<T>(b[i]);
-          ASSERT_EQ(sums[i], expected) << i;
+TYPED_TEST(GradientPassesOf, AddsUpOneOrTwo) {
+  using T = TypeParam;
+  this->for_each_width([&](const auto& passes) {
+    for (const std::size_t size : sizes) {
+      for (const bool is_first : {true, false}) {
+        for (const bool has_two : {false, true}) {
+          const std::vector<float> a = gradient(5, size);
+          const std::vector<float> b = gradient(6, size);
+          const auto before = this->sums_before(size);
+          auto sums = before;
+          passes.add_up(a.data(), has_two ? b.data() : nullptr, size, constant, is_first,
+                        sums.data());
+          for (std::size_t i = 0; i < size; ++i) {
+            T expected = is_first ? addend<T>(a[i]) : before[i] + addend<T>(a[i]);
+            if (has_two) expected += addend<T>(b[i]);
+            ASSERT_EQ(sums[i], expected) << i;
+          }
         }
       }
     }
-  }
+  });
 }
 
-// Over any of the gradients, as owners do, or elsewhere, with and without a look.
-TYPED_TEST(GradientPassesIn, TakesTheMeanOfUpToEight) {
-  using T = typename TypeParam::Type;
+// The mean of gradients, written over the one of that number, or elsewhere if there is none.
+template <class T>
+void expect_mean(const GradientPasses<T>& passes, const std::vector<std::vector<float>>& gradients,
+                 std::size_t over, bool looks) {
   constexpr T factor = T{1} / T{40};
-  for (const std::size_t size : sizes) {
-    for (std::size_t count = 1; count <= most_in_registers; ++count) {
+  const std::size_t size = gradients[0].size();
+  std::vector<float> expected(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    T sum = addend<T>(gradients[0][i]);
+    for (const auto& more : std::span(gradients).subspan(1)) sum += addend<T>(more[i]);
+    expected[i] = static_cast<float>(sum * factor);
+  }
+  LaneSquares squares{};
+  for (std::size_t lane = 0; lane < lanes; ++lane) squares[lane] = static_cast<double>(lane);
+  LaneSquares expected_squares = squares;
+  add_squares(expected, expected_squares);
+
+  auto copies = gradients;
+  copies.resize(gradients.size() + 1, std::vector<float>(size, 99.0F));
+  std::vector<float>& mean = copies[over];
+  std::vector<const float*> from;
+  for (std::size_t k = 0; k < gradients.size(); ++k) from.push_back(copies[k].data());
+  if (looks) {
+    const Looks found =
+        passes.look_and_take_mean(from, size, constant, factor, mean.data(), squares);
+    std::uint32_t largest = 0;
+    for (std::size_t k = 0; k < gradients.size(); ++k) {
+      const SegmentFacts facts_of_one = facts_by_element(gradients[k]);
+      EXPECT_EQ(found.squares[k], facts_of_one.square) << k << " of " << gradients.size();
+      largest = std::max(largest, facts_of_one.largest_bits);
+    }
+    EXPECT_EQ(found.largest_bits, largest);
+  } else {
+    passes.take_mean(from, size, constant, factor, mean.data(), squares);
+  }
+  EXPECT_EQ(mean, expected) << "of " << gradients.size() << " over " << over;
+  EXPECT_EQ(squares, expected_squares) << "of " << gradients.size() << " over " << over;
+}
+
+TYPED_TEST(GradientPassesOf, TakesTheMeanOfUpToEight) {
+  this->for_each_width([&](const auto& passes) {
+    for (const std::size_t size : sizes) {
       std::vector<std::vector<float>> gradients;
-      for (std::size_t k = 0; k < count; ++k) gradients.push_back(gradient(10 + k, size));
-      std::vector<float> expected(size);
-      for (std::size_t i = 0; i < size; ++i) {
-        T sum = addend<T>(gradients[0][i]);
-        for (std::size_t k = 1; k < count; ++k) sum += addend<T>(gradients[k][i]);
-        expected[i] = static_cast<float>(sum * factor);
-      }
-      LaneSquares before{};
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        before[lane] = static_cast<double>(lane);
-      }
-      LaneSquares expected_squares = before;
-      add_squares(expected, expected_squares);
-      for (std::size_t over = 0; over <= count; ++over) {
-        for (const bool looks : {false, true}) {
-          auto copies = gradients;
-          copies.resize(count + 1, std::vector<float>(size, 99.0F));
-          std::vector<const float*> from;
-          for (std::size_t k = 0; k < count; ++k) from.push_back(copies[k].data());
-          std::vector<float>& mean = copies[over];
-          LaneSquares squares = before;
-          if (looks) {
-            const Looks found = this->passes->look_and_take_mean(from, size, constant, factor,
-                                                                 mean.data(), squares);
-            std::uint32_t largest = 0;
-            for (std::size_t k = 0; k < count; ++k) {
-              EXPECT_EQ(found.squares[k], facts_by_element(gradients[k]).square)
-                  << k << " of " << count;
-              largest = std::max(largest, facts_by_element(gradients[k]).largest_bits);
-            }
-            EXPECT_EQ(found.largest_bits, largest);
-          } else {
-            this->passes->take_mean(from, size, constant, factor, mean.data(), squares);
-          }
-          ASSERT_EQ(mean, expected) << "of " << count << " over " << over;
-          EXPECT_EQ(squares, expected_squares) << "of " << count << " over " << over;
+      while (gradients.size() < most_in_place) {
+        gradients.push_back(gradient(10 + gradients.size(), size));
+        for (std::size_t over = 0; over <= gradients.size(); ++over) {
+          for (const bool looks : {false, true}) expect_mean(passes, gradients, over, looks);
         }
       }
     }
+  });
+}
+
+// The flags of the processor, as Linux tells them; none where it tells of none.
+std::set<std::string> processor_flags() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("flags")) continue;
+    std::istringstream words(line);
+    return {std::istream_iterator<std::string>(words), {}};
   }
+  return {};
 }
 
 TEST(GradientPasses, AreThoseOfTheWidestVectors) {
+  const std::set<std::string> flags = processor_flags();
+  const bool has_512_bits =
+      std::ranges::all_of(std::array{"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+                          [&](const char* flag) { return flags.contains(flag); });
   const auto* const wide = gradient_passes<double>(VectorWidth::of_512_bits);
   const auto* const of_build = gradient_passes<double>(VectorWidth::of_build);
   ASSERT_NE(of_build, nullptr);
-  EXPECT_EQ(&gradient_passes<double>(), wide != nullptr ? wide : of_build);
+  EXPECT_EQ(wide != nullptr, has_512_bits);
+  EXPECT_EQ(&gradient_passes<double>(), has_512_bits ? wide : of_build);
 }
 
 TEST(LaneSquares, AreAddedByFours) {

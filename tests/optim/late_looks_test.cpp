@@ -102,7 +102,7 @@ TYPED_TEST(LateLooksOf, SeesWhatALookAtEachGradientSees) {
   std::vector<std::vector<float>> gradients;
   const std::size_t most_of_a_rank = sizeof(TypeParam) == sizeof(double) ? 4 : 3;
   const std::size_t most =
-      std::min(most_in_registers, owners.topology().node().size() * most_of_a_rank);
+      std::min(most_in_place, owners.topology().node().size() * most_of_a_rank);
   while (gradients.size() < most) {
     gradients.push_back(gradient_sum(gradients.size()));
     owners.look_at(gradients, nullptr);
