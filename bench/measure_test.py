@@ -1,5 +1,6 @@
 """The measurements' own arithmetic: figures and bars, costs of models, the formula."""
 
+import dataclasses
 import math
 import random
 import unittest
@@ -170,6 +171,15 @@ class Fit(unittest.TestCase):
         no_network = Model({**CONSTANTS, "wire": 0, "messages": 0})
         text = scaling_model.prediction(no_network, scaling_model.Cluster(models=("resnet20",)))
         self.assertIn("nothing up to 4096 ranks", text)
+
+    def test_of_another_network_is_not_held_to_what_was_measured(self):
+        results = {"constants": CONSTANTS,
+                   "points": [dataclasses.asdict(point) for point in self.points(noise=0)]}
+        text = scaling_model.report(results, scaling_model.Cluster(), gbit=25, message_us=5)
+        self.assertIn("half of the 43 cases are within 0 % of the formula", text)
+        self.assertIn(f"  wire        {CONSTANTS['wire']:>12.3g} s/byte", text)
+        self.assertIn("network: 25.00 Gbit/s a host, 5.0 us a message", text)
+        self.assertEqual(results["constants"], CONSTANTS)
 
 
 if __name__ == "__main__":

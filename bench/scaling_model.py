@@ -171,6 +171,18 @@ def grouped(parts):
             "messages": parts["messages"], "wire": parts["wire"]}
 
 
+def report(results, cluster, gbit=None, message_us=None):
+    """How well the formula fits what was measured; then what follows, for another network too."""
+    model = Model(results["constants"])
+    asked = Model(dict(model.constants))
+    if gbit is not None:
+        asked.constants["wire"] = 8e-9 / gbit
+    if message_us is not None:
+        asked.constants["messages"] = 1e-6 * message_us
+    points = [Point(**point) for point in results["points"]]
+    return fit_table(model, points) + "\n" + prediction(asked, cluster)
+
+
 def network_of(model):
     if not model.constants["wire"]:
         return "no network was measured: only what happens within hosts is counted"
@@ -199,13 +211,8 @@ def main():
         sys.exit(f"{options.results}: {error.strerror}; update_costs.py writes it")
     for name in ("host", "cpu", "cores", "time", "rubato"):
         print(f"# {name}: {results['context'][name]}")
-    model = Model(results["constants"])
-    if options.gbit:
-        model.constants["wire"] = 8e-9 / options.gbit
-    if options.message_us is not None:
-        model.constants["messages"] = 1e-6 * options.message_us
-    print(fit_table(model, [Point(**point) for point in results["points"]]))
-    print(prediction(model, Cluster(options.ranks_per_host, options.substeps, options.models)))
+    cluster = Cluster(options.ranks_per_host, options.substeps, options.models)
+    print(report(results, cluster, options.gbit, options.message_us))
 
 
 if __name__ == "__main__":
