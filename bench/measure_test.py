@@ -173,7 +173,7 @@ class Fit(unittest.TestCase):
         self.assertIn("nothing up to 4096 ranks", text)
 
     def test_of_another_network_is_not_held_to_what_was_measured(self):
-        results = {"constants": CONSTANTS,
+        results = {"constants": dict(CONSTANTS),
                    "points": [dataclasses.asdict(point) for point in self.points(noise=0)]}
         text = scaling_model.report(results, scaling_model.Cluster(), gbit=25, message_us=5)
         self.assertIn("half of the 43 cases are within 0 % of the formula", text)
