@@ -173,13 +173,18 @@ class Fit(unittest.TestCase):
         self.assertIn("nothing up to 4096 ranks", text)
 
     def test_of_another_network_is_not_held_to_what_was_measured(self):
-        results = {"constants": dict(CONSTANTS),
-                   "points": [dataclasses.asdict(point) for point in self.points(noise=0)]}
-        text = scaling_model.report(results, scaling_model.Cluster(), gbit=25, message_us=5)
+        model = Model(dict(CONSTANTS))
+        text = scaling_model.report(model, self.points(noise=0), scaling_model.Cluster(), gbit=25,
+                                    message_us=5)
         self.assertIn("half of the 43 cases are within 0 % of the formula", text)
         self.assertIn(f"  wire        {CONSTANTS['wire']:>12.3g} s/byte", text)
         self.assertIn("network: 25.00 Gbit/s a host, 5.0 us a message", text)
-        self.assertEqual(results["constants"], CONSTANTS)
+        self.assertEqual(model.constants, CONSTANTS)
+
+    def test_of_a_link_without_speed_is_refused(self):
+        for text in ("0", "-1", "nan", "inf", "fast"):
+            self.assertRaises(ValueError, scaling_model.positive, text)
+        self.assertEqual(scaling_model.positive("0.5"), 0.5)
 
 
 if __name__ == "__main__":

@@ -171,23 +171,28 @@ def grouped(parts):
             "messages": parts["messages"], "wire": parts["wire"]}
 
 
-def report(results, cluster, gbit=None, message_us=None):
-    """How well the formula fits what was measured; then what follows, for another network too."""
-    model = Model(results["constants"])
-    asked = Model(dict(model.constants))
-    if gbit is not None:
-        asked.constants["wire"] = 8e-9 / gbit
-    if message_us is not None:
-        asked.constants["messages"] = 1e-6 * message_us
-    points = [Point(**point) for point in results["points"]]
-    return fit_table(model, points) + "\n" + prediction(asked, cluster)
-
-
 def network_of(model):
     if not model.constants["wire"]:
         return "no network was measured: only what happens within hosts is counted"
     return (f"network: {8e-9 / model.constants['wire']:.2f} Gbit/s a host, "
             f"{1e6 * model.constants['messages']:.1f} us a message")
+
+
+def report(model, points, cluster, gbit=None, message_us=None):
+    """How well the formula fits what was measured; then what follows, for another network too."""
+    asked = Model(dict(model.constants))
+    if gbit is not None:
+        asked.constants["wire"] = 8e-9 / gbit
+    if message_us is not None:
+        asked.constants["messages"] = 1e-6 * message_us
+    return fit_table(model, points) + "\n" + prediction(asked, cluster)
+
+
+def positive(text):
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError  # argparse says what was given, and to which option
+    return number
 
 
 def parse_options():
@@ -198,7 +203,7 @@ def parse_options():
     parser.add_argument("--models", nargs="+", default=Cluster.models)
     parser.add_argument("--ranks-per-host", type=int, default=Cluster.ranks_per_host)
     parser.add_argument("--substeps", type=int, default=Cluster.substeps)
-    parser.add_argument("--gbit", type=float, help="of a host's link; default as fitted")
+    parser.add_argument("--gbit", type=positive, help="of a host's link; default as fitted")
     parser.add_argument("--message-us", type=float, help="of a message; default as fitted")
     return parser.parse_args()
 
@@ -212,7 +217,8 @@ def main():
     for name in ("host", "cpu", "cores", "time", "rubato"):
         print(f"# {name}: {results['context'][name]}")
     cluster = Cluster(options.ranks_per_host, options.substeps, options.models)
-    print(report(results, cluster, options.gbit, options.message_us))
+    print(report(Model(results["constants"]), [Point(**point) for point in results["points"]],
+                 cluster, options.gbit, options.message_us))
 
 
 if __name__ == "__main__":

@@ -74,8 +74,7 @@ def run(options, report):
     model = scaling_model.fit(points)
     report.details |= {"points": [vars(one) for one in points], "rate": options.rate,
                        "constants": model.constants}
-    print(scaling_model.fit_table(model, points))
-    print(scaling_model.prediction(model, scaling_model.Cluster()))
+    print(scaling_model.report(model, points, scaling_model.Cluster()))
 
 
 def parser():
