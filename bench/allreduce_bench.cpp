@@ -10,7 +10,8 @@
 // step uses: addends are already in place, on one host they are summed straight into the result,
 // and the processor is told ahead what will be written; "streamed" copies each block of sums with
 // stores that go past the cache. The other ways sum private arrays. "exact" is what a training step
-// sums by default: doubles that are gradients rounded to a unit, with means in float as the result.
+// sums by default: doubles that are gradients rounded to a unit, with means in float as the result;
+// those of several minibatches on each host, or "of one", whose sums are floats and go as such.
 // "reading alone" is the least that any way takes in memory that ranks share: each rank reads all
 // addends of its slice, its own and those that the others have just written, and no more.
 //
@@ -91,13 +92,16 @@ void refill(std::span<const float> sums, std::span<const double> rounded,
 }
 
 // What a rank's gradients are like for the exact sum: normally distributed, the largest just below
-// 1, and multiples of 2^-34.
+// 1, and multiples of 2^-34. Gradient is float for one minibatch's, double for sums of several.
+template <class Gradient>
 std::vector<double> rounded_gradients(std::size_t count, std::size_t rank) {
   std::mt19937 generator(static_cast<std::mt19937::result_type>(rank));
   std::normal_distribution<double> normal(0, 0.2);
   std::vector<double> values(count);
   constexpr double constant = 1.5 * (std::uint64_t{1} << 18U);  // 1.5 * 2^(52 - 34)
-  for (double& value : values) value = (normal(generator) + constant) - constant;
+  for (double& value : values) {
+    value = (static_cast<Gradient>(normal(generator)) + constant) - constant;
+  }
   return values;
 }
 
@@ -201,9 +205,9 @@ void read_alone(std::span<const float* const> addends, const Slice& slice) {
 
 // In the order of the columns.
 std::vector<const char*> names_of_ways(const Topology& topology) {
-  std::vector<const char*> names = {"library",      "ring",   "recursive-doubling",
-                                    "node-shared",  "slices", "slices, streamed",
-                                    "slices, exact"};
+  std::vector<const char*> names = {
+      "library",          "ring",          "recursive-doubling",  "node-shared", "slices",
+      "slices, streamed", "slices, exact", "slices, exact of one"};
   if (topology.node().size() > 1) names.push_back("reading alone");
   return names;
 }
@@ -217,7 +221,8 @@ void measure(const Topology& topology, std::size_t count, const Options& options
       make_slice_reducer<float>(topology, barrier, count, AllreduceAlgorithm::node_shared);
   const auto exact_reducer =
       make_slice_reducer<double>(topology, barrier, count, AllreduceAlgorithm::node_shared);
-  const std::vector<double> rounded = rounded_gradients(count, topology.all().rank());
+  const std::array rounded = {rounded_gradients<double>(count, topology.all().rank()),
+                              rounded_gradients<float>(count, topology.all().rank())};
   std::vector<Way> ways;
   for (const char* name : {"library", "ring", "recursive-doubling", "node-shared"}) {
     ways.push_back({[&data] { refill(data, data); },
@@ -229,8 +234,10 @@ void measure(const Topology& topology, std::size_t count, const Options& options
     ways.push_back({[&] { refill(shared_sums, reducer->addends()); },
                     [&, is_streamed] { sum_slices(*reducer, barrier, shared_sums, is_streamed); }});
   }
-  ways.push_back({[&] { refill(shared_sums, rounded, exact_reducer->addends()); },
-                  [&] { sum_slices(*exact_reducer, barrier, shared_sums, true); }});
+  for (const std::vector<double>& addends : rounded) {
+    ways.push_back({[&] { refill(shared_sums, addends, exact_reducer->addends()); },
+                    [&] { sum_slices(*exact_reducer, barrier, shared_sums, true); }});
+  }
   const NodeMemory addends(topology, count * sizeof(float));
   const std::span<float> mine = addends.region_as<float>(topology.node().rank());
   std::vector<const float*> of_all;

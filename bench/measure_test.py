@@ -153,6 +153,14 @@ class Fit(unittest.TestCase):
             "messages": 2 * 2 * 2,  # to two hosts, out and back, of two buckets of 3 x 8192
             "wire": 9 * 50_000 * 2 / 3 + 96 * 24 + 48 * 6})
 
+    def test_sends_fewer_bytes_where_each_host_has_one_minibatch(self):
+        case = Point("mlp:28", ranks=3, hosts=3, substeps=1, minibatch=8, parameters=60_000,
+                     flops=100, cores=3)
+        one_each = scaling_model.term_amounts(case)["wire"]
+        self.assertEqual(one_each, 8 * 60_000 * 2 / 3 + 96 * 3 + 48 * 3)
+        case.substeps = 2
+        self.assertEqual(scaling_model.term_amounts(case)["wire"] - one_each, 40_000 + 96 * 3)
+
     def test_the_planned_cases_tell_all_constants_apart(self):
         fitted = scaling_model.fit(self.points(noise=0)).constants
         for term, constant in CONSTANTS.items():

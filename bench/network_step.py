@@ -5,11 +5,12 @@ usage: network_step.py [--build build/bench] [--rounds 5] [--seconds 2] [--rate 
 
 Two hosts of one rank each (network namespaces of this machine, tests/cluster) with links of --rate.
 A step that hides the shorter of the two behind the longer takes as long as the same step of the
-same ranks on one host, or as the exact sum of as many elements alone (allreduce_bench), whichever
-is more. No step hides everything: no layer's gradient can be sent before it is computed, and the
-sums begin in the last backward pass. About how fast a step can be for that is printed beside it. It
-takes the layers' times to be as their arithmetic, and counts twice what both the step on one host
-and the sum alone have of adding up, so that a step may come out a little faster.
+same ranks on one host, or as the exact sum of as many elements alone (allreduce_bench: of one
+minibatch on each host, or of several), whichever is more. No step hides everything: no layer's
+gradient can be sent before it is computed, and the sums begin in the last backward pass. About how
+fast a step can be for that is printed beside it. It takes the layers' times to be as their
+arithmetic, and counts twice what both the step on one host and the sum alone have of adding up, so
+that a step may come out a little faster.
 """
 
 import statistics
@@ -52,10 +53,11 @@ def figures(options, rubato, case):
     updates = rubato.updates_in(case, options.seconds, launcher=link)
     parameters = model_costs.parameters_of(case.model)
     program = [*link, options.build / "bench" / "allreduce_bench", "--rounds=11", parameters]
+    way = allreduce.EXACT_OF_ONE if case.substeps == 1 else allreduce.EXACT
 
     def sum_alone():
         table = allreduce.rows_of(measure.run(program, ENVIRONMENT))
-        return table[parameters][allreduce.EXACT][0] / 1e6
+        return table[parameters][way][0] / 1e6
 
     def step(launcher=()):
         return statistics.median(rubato.updates(case, updates, launcher=launcher))

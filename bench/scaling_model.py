@@ -22,8 +22,9 @@ import sys
 import model_costs
 from rubato_train import MINIBATCH
 
-# What crosses the network for a parameter of the exact sum: a packed addend, and the mean back.
-WIRE_BYTES = 5 + 4
+# What crosses the network for a parameter of the exact sum: a packed addend, of one minibatch or of
+# the sum of several, and the mean back.
+ADDEND_BYTES_OF_ONE, ADDEND_BYTES, MEAN_BYTES = 4, 5, 4
 MESSAGE_ELEMENTS = 8192  # of a slice's bucket, for each host
 # Facts that are summed over hosts, out and back: of a minibatch, and of a rank.
 MINIBATCH_BYTES, RANK_BYTES = 2 * 48, 2 * 24
@@ -73,6 +74,8 @@ def term_amounts(point):
     slice_size = point.parameters / ranks_of_host
     others = point.hosts - 1
     buckets = math.ceil(slice_size / (MESSAGE_ELEMENTS * point.hosts))
+    is_of_one = ranks_of_host * point.substeps == 1
+    wire_bytes = (ADDEND_BYTES_OF_ONE if is_of_one else ADDEND_BYTES) + MEAN_BYTES
     facts = point.ranks * (MINIBATCH_BYTES * point.substeps + RANK_BYTES) if others else 0
     return {"fixed": 1,
             "arithmetic": per_core * point.substeps * point.minibatch * point.flops,
@@ -81,7 +84,7 @@ def term_amounts(point):
             "stepping": per_core * slice_size,
             "crowding": per_core - 1,
             "messages": 2 * others * buckets,
-            "wire": WIRE_BYTES * point.parameters * others / point.hosts + facts}
+            "wire": wire_bytes * point.parameters * others / point.hosts + facts}
 
 
 def fit(points):

@@ -34,8 +34,7 @@ constexpr std::size_t tags = 32'768;  // MPI promises so many; buckets that far 
 template <class T>
 struct HostExchange<T>::Flight {
   explicit Flight(std::size_t other_hosts)
-      : own(part_elements),
-        outgoing(other_hosts * part_room),
+      : outgoing(other_hosts * part_room),
         incoming(other_hosts * part_room),
         results(other_hosts * part_elements),
         unpacked(other_hosts) {}
@@ -56,7 +55,6 @@ struct HostExchange<T>::Flight {
   PendingRequests addend_receives;
   PendingRequests result_receives;
   PendingRequests sends;
-  std::vector<T> own;                 // this host's addends of its own part
   std::vector<std::byte> outgoing;    // its addends of each other host's part
   std::vector<std::byte> incoming;    // each other host's addends of this host's part
   std::vector<float> results;         // of each other host's part
@@ -110,7 +108,7 @@ bool HostExchange<T>::poll(const IsReady& is_ready, const NodeSum& node_sum) {
     start(started_, node_sum);
   }
   for (; added_ < started_ && flight(added_).addend_receives.are_done(); ++added_) {
-    add_up(flight(added_));
+    add_up(flight(added_), node_sum);
     send_results(flight(added_));
   }
   for (; adopted_ < added_ && flight(adopted_).result_receives.are_done(); ++adopted_) {
@@ -149,13 +147,10 @@ void HostExchange<T>::start(std::size_t bucket, const NodeSum& node_sum) {
     });
     f.sends.send(hosts_, others_[number], f.tag + addends_tag, packed.first(bytes));
   }
-  for_each_block(mine, [&](std::size_t begin, std::size_t size) {
-    node_sum(begin, std::span(f.own).subspan(begin - mine.begin, size));
-  });
 }
 
 template <class T>
-void HostExchange<T>::add_up(Flight& flight) {
+void HostExchange<T>::add_up(Flight& flight, const NodeSum& node_sum) {
   const Slice mine = part(flight.bucket, hosts_.rank());
   std::ranges::fill(flight.unpacked, 0);
   for_each_block(mine, [&](std::size_t begin, std::size_t size) {
@@ -163,7 +158,7 @@ void HostExchange<T>::add_up(Flight& flight) {
     for (std::size_t host = 0, number = 0; host < hosts_.size(); ++host) {
       const std::span<T> addends = std::span(host == 0 ? sums_ : addends_).first(size);
       if (host == hosts_.rank()) {
-        std::ranges::copy(std::span(flight.own).subspan(begin - mine.begin, size), addends.begin());
+        node_sum(begin, addends);
       } else {
         std::size_t& unpacked = flight.unpacked[number];
         unpacked += unpack(flight.incoming_from(number++).data() + unpacked, addends);

@@ -79,7 +79,7 @@ class HostExchange {
   Flight& flight(std::size_t bucket) { return *flights_[bucket % flights_.size()]; }
   Slice part(const Slice& bucket, std::size_t host) const;
   void start(std::size_t bucket, const NodeSum& node_sum);
-  void add_up(Flight& flight);
+  void add_up(Flight& flight, const NodeSum& node_sum);
   void send_results(Flight& flight);
   void adopt_results(Flight& flight);
 

@@ -1,9 +1,10 @@
-// With |x| < 2^e for all of a block, adding C = 1.5 * 2^52 * 2^(e-47) leaves x / 2^(e-47) as an
-// integer in C's low 48 bits; subtracting C again tells whether that was exact. The trailing zeros
-// that all these integers have are then taken off, by a larger C.
+// Integers: with |x| < 2^e for all of a block, adding C = 1.5 * 2^52 * 2^(e-47) leaves x / 2^(e-47)
+// as an integer in C's low 48 bits; subtracting C again tells whether that was exact. The trailing
+// zeros that all these integers have are then taken off, by a larger C.
 #include "collectives/packed_block.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -17,22 +18,29 @@ namespace {
 
 constexpr std::int64_t infinity_bits = 0x7ff0000000000000;
 constexpr int integer_bits = 47;  // without the sign: 6 bytes
-constexpr std::size_t most_bytes = 6;
+constexpr int fewest_bytes = 4;   // what needs fewer consists of floats, but for extreme exponents
+
+enum class Form : std::uint32_t { zeros, integers, floats, doubles };
 
 struct Header {
-  double constant = 0;                        // C
-  std::uint64_t bytes_each = sizeof(double);  // 0: all are zero; 8: as they are
+  Form form = Form::doubles;
+  std::uint32_t bytes_each = sizeof(double);
+  double constant = 0;  // C, of integers
 };
 
-// Signed, because AVX2 compares only such integers.
+// Signed, because AVX2 compares only such integers; several at once, as each waits for the last.
 std::int64_t largest_magnitude(std::span<const double> values) {
-  std::int64_t largest = 0;
-  for (const double value : values) {
+  std::array<std::int64_t, 16> largest{};
+  const auto see = [](double value, std::int64_t& so_far) {
     const std::int64_t magnitude =
         std::bit_cast<std::int64_t>(value) & std::numeric_limits<std::int64_t>::max();
-    largest = magnitude > largest ? magnitude : largest;
+    so_far = magnitude > so_far ? magnitude : so_far;
+  };
+  for (; values.size() >= largest.size(); values = values.subspan(largest.size())) {
+    for (std::size_t i = 0; i < largest.size(); ++i) see(values[i], largest[i]);
   }
-  return largest;
+  for (std::size_t i = 0; i < values.size(); ++i) see(values[i], largest[i]);
+  return std::ranges::max(largest);
 }
 
 double constant_for(int unit_exponent) { return std::ldexp(1.5, 52 + unit_exponent); }
@@ -51,9 +59,8 @@ std::optional<std::uint64_t> used_bits(std::span<const double> values, double co
   return inexact == 0 ? std::optional(used) : std::nullopt;
 }
 
-Header header_for(std::span<const double> values) {
+Header integers_or_doubles(std::span<const double> values) {
   const std::int64_t largest = largest_magnitude(values);
-  if (largest == 0) return {.constant = 0, .bytes_each = 0};
   const int exponent = static_cast<int>(largest >> 52) - 1022;  // |x| < 2^exponent
   if (largest >= infinity_bits || std::abs(exponent) > 900) return {};
   const int unit_exponent = exponent - integer_bits;
@@ -61,8 +68,36 @@ Header header_for(std::span<const double> values) {
   if (!used) return {};
   const int spare = std::countr_zero(*used);
   const int needed = integer_bits + 1 - spare;
-  return {.constant = constant_for(unit_exponent + spare),
-          .bytes_each = static_cast<std::uint64_t>((needed + 7) / 8)};
+  return {.form = Form::integers,
+          .bytes_each = static_cast<std::uint32_t>(std::max((needed + 7) / 8, fewest_bytes)),
+          .constant = constant_for(unit_exponent + spare)};
+}
+
+enum class Floats { not_all, all, all_zero };
+
+// Most blocks that have other values show it at once.
+Floats floats_among(std::span<const double> values) {
+  constexpr std::size_t looked_at_together = 64;
+  std::uint64_t used = 0;
+  while (!values.empty()) {
+    std::uint64_t differences = 0;
+    const std::size_t count = std::min(values.size(), looked_at_together);
+    for (const double value : values.first(count)) {
+      const auto bits = std::bit_cast<std::uint64_t>(value);
+      differences |= std::bit_cast<std::uint64_t>(double{static_cast<float>(value)}) ^ bits;
+      used |= bits << 1;  // without the sign
+    }
+    if (differences != 0) return Floats::not_all;
+    values = values.subspan(count);
+  }
+  return used == 0 ? Floats::all_zero : Floats::all;
+}
+
+Header header_for(std::span<const double> values) {
+  const Floats floats = floats_among(values);
+  if (floats == Floats::all_zero) return {.form = Form::zeros, .bytes_each = 0};
+  if (floats == Floats::all) return {.form = Form::floats, .bytes_each = sizeof(float)};
+  return integers_or_doubles(values);
 }
 
 // Whole words are written, each over the end of the one before.
@@ -88,13 +123,29 @@ void load(const std::byte* source, double constant, std::span<double> values) {
   }
 }
 
+void store_floats(std::span<const double> values, std::byte* target) {
+  for (const double value : values) {
+    const auto narrow = static_cast<float>(value);
+    std::memcpy(target, &narrow, sizeof(narrow));
+    target += sizeof(narrow);
+  }
+}
+
+void load_floats(const std::byte* source, std::span<double> values) {
+  for (double& value : values) {
+    float narrow = 0;
+    std::memcpy(&narrow, source, sizeof(narrow));
+    value = narrow;
+    source += sizeof(narrow);
+  }
+}
+
 // Calls use(std::integral_constant) with the number as a constant.
 template <class Use>
-void with_constant(std::uint64_t bytes_each, const Use& use) {
-  const auto try_all = [&]<std::size_t... each>(std::index_sequence<each...>) {
-    ((bytes_each == each + 1 ? use(std::integral_constant<std::size_t, each + 1>{}) : void()), ...);
-  };
-  try_all(std::make_index_sequence<most_bytes>{});
+void with_constant(std::uint32_t bytes_each, const Use& use) {
+  if (bytes_each == 4) return use(std::integral_constant<std::size_t, 4>{});
+  if (bytes_each == 5) return use(std::integral_constant<std::size_t, 5>{});
+  use(std::integral_constant<std::size_t, 6>{});
 }
 
 }  // namespace
@@ -103,11 +154,20 @@ std::size_t pack(std::span<const double> values, std::byte* target) {
   const Header header = header_for(values);
   std::memcpy(target, &header, sizeof(header));
   target += sizeof(header);
-  if (header.bytes_each == sizeof(double)) {
-    std::memcpy(target, values.data(), values.size_bytes());
+  switch (header.form) {
+    case Form::zeros:
+      break;
+    case Form::integers:
+      with_constant(header.bytes_each,
+                    [&](auto each) { store<each>(values, header.constant, target); });
+      break;
+    case Form::floats:
+      store_floats(values, target);
+      break;
+    case Form::doubles:
+      std::memcpy(target, values.data(), values.size_bytes());
+      break;
   }
-  with_constant(header.bytes_each,
-                [&](auto each) { store<each>(values, header.constant, target); });
   return sizeof(header) + values.size() * header.bytes_each;
 }
 
@@ -115,12 +175,21 @@ std::size_t unpack(const std::byte* source, std::span<double> values) {
   Header header;
   std::memcpy(&header, source, sizeof(header));
   source += sizeof(header);
-  if (header.bytes_each == sizeof(double)) {
-    std::memcpy(values.data(), source, values.size_bytes());
-  } else if (header.bytes_each == 0) {
-    std::ranges::fill(values, 0.0);
+  switch (header.form) {
+    case Form::zeros:
+      std::ranges::fill(values, 0.0);
+      break;
+    case Form::integers:
+      with_constant(header.bytes_each,
+                    [&](auto each) { load<each>(source, header.constant, values); });
+      break;
+    case Form::floats:
+      load_floats(source, values);
+      break;
+    case Form::doubles:
+      std::memcpy(values.data(), source, values.size_bytes());
+      break;
   }
-  with_constant(header.bytes_each, [&](auto each) { load<each>(source, header.constant, values); });
   return sizeof(header) + values.size() * header.bytes_each;
 }
 

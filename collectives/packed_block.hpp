@@ -1,10 +1,11 @@
 // A block of doubles in fewer bytes, and back, without loss.
 //
-// Sums that are made exact by rounding their addends to multiples of a unit have many trailing
-// zeros: where a block's values are all k * u for integers k of 8 w bits, the k are stored, w bytes
-// each. u is found for each block anew; blocks that have no such u are stored as they are.
-// Gradients need 4 or 5 bytes instead of 8, so that an exact sum costs hardly more of a network
-// than one in float. The sign of a zero is lost.
+// A block of floats is stored as floats: what one minibatch alone has given is one, also rounded to
+// a unit. Sums that are made exact by rounding their addends to multiples of a unit have many
+// trailing zeros: where a block's values are all k * u for integers k of 8 w bits, the k are
+// stored, w bytes each, 4 to 6; u is found for each block anew. Blocks that have no such u are
+// stored as they are. Gradients need 4 or 5 bytes instead of 8, so that an exact sum costs hardly
+// more of a network than one in float. The sign of a zero may be lost.
 #pragma once
 
 #include <cstddef>
