@@ -109,6 +109,8 @@ TEST(PackedBlock, TakesWhatIsNoNumberAsAFloat) {
 TEST(PackedBlock, OfZerosIsAHeader) {
   expect_bytes_each(std::vector<double>(50, 0.0), 0);
   std::size_t bytes = 0;
+  EXPECT_EQ(there_and_back<double>({0.0, -0.0}, bytes), (std::vector<double>{0, 0}));
+  EXPECT_EQ(bytes, header_bytes);
   EXPECT_EQ(there_and_back<double>({0.0, -0.0, 4.0}, bytes), (std::vector<double>{0, 0, 4}));
 }
 
