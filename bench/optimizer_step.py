@@ -6,10 +6,14 @@ Ours and the copy are of one program (optimizers_bench), on one core. The copy i
 and counts what it reads and writes, as the optimizers do. PyTorch's is the best of four: parameters
 as one tensor or in ResNet-50's, tensor by tensor or all at once (foreach); one thread. It has no
 LARS and no LAMB. What a step could be at best, reading its arrays and doing no more, stands beside.
+So does a step on two cores: two ranks of ours at once, each with the slice that it owns, beside two
+processes of PyTorch's, each with all parameters, as data-parallel training has them.
 """
 
+import concurrent.futures
 import itertools
 import math
+import multiprocessing
 import statistics
 import sys
 import time
@@ -25,22 +29,36 @@ OF_COPY_AT_LEAST = {"lars paper": 75, "lamb": 75}  # per cent
 OF_COPY_AT_LEAST_ELSE = 80
 OF_PYTORCH_AT_LEAST = {"sgd momentum torch": 1.9, "adam": 5}
 PYTORCH_STEPS = 3
+RANKS = 2
+
+
+def seconds_by_name(build, seconds, names, size):
+    """From wall clock, as PyTorch's are."""
+    found = measure.benchmarks(
+        build / "bench" / "optimizers_bench", f"--benchmark_min_time={min(seconds, 0.5)}",
+        f"--benchmark_filter=^({'|'.join(names)})/{size}$")
+    return {one["name"].rpartition("/")[0]: 1e-6 * one["real_time"] for one in found}
 
 
 def our_bytes_per_second(build, seconds):
-    """By optimizer, as if reading its arrays were all of it too, and of the best copy; from wall
-    clock, as PyTorch's are.
-    """
-    found = measure.benchmarks(
-        build / "bench" / "optimizers_bench", f"--benchmark_min_time={min(seconds, 0.5)}",
-        f"--benchmark_filter=^(copy.*|read.*|{'|'.join(BYTES)})/{SIZE}$")
-    seconds_of = {one["name"].rpartition("/")[0]: 1e-6 * one["real_time"] for one in found}
+    """By optimizer, as if reading its arrays were all of it too, and of the best copy."""
+    seconds_of = seconds_by_name(build, seconds, ("copy.*", "read.*", *BYTES), SIZE)
     speeds = {name: SIZE * BYTES[name] / seconds_of[name] for name in BYTES}
     speeds |= {reading: SIZE * BYTES[name] / seconds_of[reading]
                for name, reading in READING.items()}
     speeds["copy"] = max(8 * SIZE / taken for name, taken in seconds_of.items()
                          if name.startswith("copy"))
     return speeds
+
+
+def our_bytes_per_second_on_all(build, seconds):
+    """By optimizer, of all parameters, if each rank steps its slice."""
+    with concurrent.futures.ThreadPoolExecutor(RANKS) as pool:
+        asked = [pool.submit(seconds_by_name, build, seconds, OF_PYTORCH_AT_LEAST, SIZE // RANKS)
+                 for _ in range(RANKS)]
+        of_ranks = [one.result() for one in asked]
+    return {name: SIZE * BYTES[name] / max(rank[name] for rank in of_ranks)
+            for name in OF_PYTORCH_AT_LEAST}
 
 
 def pytorch_sides():
@@ -81,10 +99,22 @@ def pytorch_bytes_per_second():
             for name, ways in pytorch_sides().items()}
 
 
+def pytorch_bytes_per_second_on_all():
+    """By optimizer, of all parameters, if each process steps all of them."""
+    spawning = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(RANKS, mp_context=spawning) as pool:
+        asked = [pool.submit(pytorch_bytes_per_second) for _ in range(RANKS)]
+        of_processes = [one.result() for one in asked]
+    return {name: min(process[name] for process in of_processes) for name in OF_PYTORCH_AT_LEAST}
+
+
 def run(options, report):
     sides = {"rubato": lambda: our_bytes_per_second(options.build, options.seconds)}
     if measure.python_version_of("torch") != "not installed":
-        sides["pytorch"] = pytorch_bytes_per_second
+        sides |= {"pytorch": pytorch_bytes_per_second,
+                  "rubato on all": lambda: our_bytes_per_second_on_all(options.build,
+                                                                       options.seconds),
+                  "pytorch on all": pytorch_bytes_per_second_on_all}
     rounds = measure.in_turn(options.rounds, sides)
     copies = [ours["copy"] for ours in rounds["rubato"]]
     report.add(Figure.of_rounds("copy of 25.6 M floats", [speed / 1e9 for speed in copies], "GB/s"))
@@ -103,6 +133,10 @@ def run(options, report):
             reading = [one[READING[name]] for one in rounds["rubato"]]
             report.add(Figure.of_rounds(f"{name}: reading its arrays, times PyTorch's speed",
                                         measure.ratios(reading, theirs), "x"))
+            on_all = [[one[name] for one in rounds[f"{side} on all"]]
+                      for side in ("rubato", "pytorch")]
+            report.add(Figure.of_rounds(f"{name}: {RANKS} ranks, times {RANKS} of PyTorch's",
+                                        measure.ratios(*on_all), "x"))
     report.details["bytes_per_second"] = rounds
     if "pytorch" not in rounds:
         report.skip("PyTorch's optimizers; on Debian: apt-get install python3-torch")
