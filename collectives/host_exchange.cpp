@@ -14,8 +14,8 @@ namespace rubato::collectives {
 namespace {
 
 // A message is the part of one host: as long as may be while Open MPI sends it over TCP eagerly
-// (up to 64 KiB). Floats and results make 32 KiB, packed sums up to 40; only sums that cannot be
-// packed are longer than that limit, by 32 bytes, and wait for the receiver.
+// (up to 64 KiB). Floats and results make 32 KiB, packed sums 32 to 48 and 32 bytes; only sums that
+// cannot be packed are longer than that limit, by 32 bytes, and wait for the receiver.
 constexpr std::size_t part_blocks = 2;
 constexpr std::size_t part_elements = part_blocks * block_elements;
 constexpr std::size_t part_room = part_blocks * packed_room(block_elements);
@@ -55,7 +55,7 @@ struct HostExchange<T>::Flight {
   PendingRequests addend_receives;
   PendingRequests result_receives;
   PendingRequests sends;
-  std::vector<std::byte> outgoing;    // its addends of each other host's part
+  std::vector<std::byte> outgoing;    // this host's addends of each other host's part
   std::vector<std::byte> incoming;    // each other host's addends of this host's part
   std::vector<float> results;         // of each other host's part
   std::vector<std::size_t> unpacked;  // bytes, of each other host's addends

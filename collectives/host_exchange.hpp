@@ -34,7 +34,8 @@ using AddUp = std::function<void(std::size_t first, std::span<const T* const> ad
                                  std::size_t begin, std::span<T> sums)>;
 
 // How a sum is made and what becomes of it. Each block is visited once on each host: finished where
-// it is added up, adopted everywhere else.
+// it is added up, adopted everywhere else. Either may write over this rank's addends of its block,
+// of no other.
 template <class T>
 struct SumUse {
   BlockVisitor<T> finish;          // makes results of a block's sum, at the same place of
@@ -68,7 +69,7 @@ class HostExchange {
   // A new sum, after the last one is done. `use` is kept.
   void begin(SumUse<T> use);
   // Starts buckets whose addends are ready, and carries on those under way. Returns whether
-  // anything has moved.
+  // anything has moved. What node_sum reads of a ready bucket stays until its block is finished.
   bool poll(const IsReady& is_ready, const NodeSum& node_sum);
   bool is_done() const noexcept { return left_ == buckets_.size(); }
   bool is_idle() const noexcept { return left_ == started_; }  // nothing is under way

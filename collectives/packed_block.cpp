@@ -27,6 +27,7 @@ struct Header {
   std::uint32_t bytes_each = sizeof(double);
   double constant = 0;  // C, of integers
 };
+static_assert(2 * sizeof(Header) == packed_room(0));  // it, and a word over the end
 
 // Signed, because AVX2 compares only such integers; several at once, as each waits for the last.
 std::int64_t largest_magnitude(std::span<const double> values) {
@@ -73,10 +74,8 @@ Header integers_or_doubles(std::span<const double> values) {
           .constant = constant_for(unit_exponent + spare)};
 }
 
-enum class Floats { not_all, all, all_zero };
-
-// Most blocks that have other values show it at once.
-Floats floats_among(std::span<const double> values) {
+// Nothing if not all values are floats, which most such blocks show at once.
+std::optional<Header> zeros_or_floats(std::span<const double> values) {
   constexpr std::size_t looked_at_together = 64;
   std::uint64_t used = 0;
   while (!values.empty()) {
@@ -87,17 +86,16 @@ Floats floats_among(std::span<const double> values) {
       differences |= std::bit_cast<std::uint64_t>(double{static_cast<float>(value)}) ^ bits;
       used |= bits << 1;  // without the sign
     }
-    if (differences != 0) return Floats::not_all;
+    if (differences != 0) return std::nullopt;
     values = values.subspan(count);
   }
-  return used == 0 ? Floats::all_zero : Floats::all;
+  if (used == 0) return Header{.form = Form::zeros, .bytes_each = 0};
+  return Header{.form = Form::floats, .bytes_each = sizeof(float)};
 }
 
 Header header_for(std::span<const double> values) {
-  const Floats floats = floats_among(values);
-  if (floats == Floats::all_zero) return {.form = Form::zeros, .bytes_each = 0};
-  if (floats == Floats::all) return {.form = Form::floats, .bytes_each = sizeof(float)};
-  return integers_or_doubles(values);
+  const std::optional<Header> floats = zeros_or_floats(values);
+  return floats ? *floats : integers_or_doubles(values);
 }
 
 // Whole words are written, each over the end of the one before.
@@ -140,9 +138,9 @@ void load_floats(const std::byte* source, std::span<double> values) {
   }
 }
 
-// Calls use(std::integral_constant) with the number as a constant.
+// Calls use(std::integral_constant) with the number of bytes, 4 to 6, as a constant.
 template <class Use>
-void with_constant(std::uint32_t bytes_each, const Use& use) {
+void with_bytes_each(std::uint32_t bytes_each, const Use& use) {
   if (bytes_each == 4) return use(std::integral_constant<std::size_t, 4>{});
   if (bytes_each == 5) return use(std::integral_constant<std::size_t, 5>{});
   use(std::integral_constant<std::size_t, 6>{});
@@ -158,8 +156,8 @@ std::size_t pack(std::span<const double> values, std::byte* target) {
     case Form::zeros:
       break;
     case Form::integers:
-      with_constant(header.bytes_each,
-                    [&](auto each) { store<each>(values, header.constant, target); });
+      with_bytes_each(header.bytes_each,
+                      [&](auto each) { store<each>(values, header.constant, target); });
       break;
     case Form::floats:
       store_floats(values, target);
@@ -180,8 +178,8 @@ std::size_t unpack(const std::byte* source, std::span<double> values) {
       std::ranges::fill(values, 0.0);
       break;
     case Form::integers:
-      with_constant(header.bytes_each,
-                    [&](auto each) { load<each>(source, header.constant, values); });
+      with_bytes_each(header.bytes_each,
+                      [&](auto each) { load<each>(source, header.constant, values); });
       break;
     case Form::floats:
       load_floats(source, values);

@@ -35,7 +35,8 @@ class SliceReducer {
   virtual ~SliceReducer() = default;
 
   // This rank's addends: `count` elements, 64-byte aligned, zero at first. Free to write between
-  // begin() and reduce(). Before the next begin(), every rank of the node must have left reduce()
+  // begin() and reduce(); once final, they stay until the end of reduce(), as does all else that
+  // `use.add_up` reads. Before the next begin(), every rank of the node must have left reduce()
   // (callers have a barrier there anyway).
   virtual std::span<T> addends() = 0;
   // Whether the other ranks of the node can read them there.

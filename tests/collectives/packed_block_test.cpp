@@ -114,19 +114,35 @@ TEST(PackedBlock, OfZerosIsAHeader) {
   EXPECT_EQ(there_and_back<double>({0.0, -0.0, 4.0}, bytes), (std::vector<double>{0, 0, 4}));
 }
 
+TEST(PackedBlock, MissesNoElement) {
+  constexpr std::size_t count = 150;  // whole groups of any length, and a rest
+  for (std::size_t at = 0; at < count; ++at) {
+    SCOPED_TRACE(at);
+    std::vector<double> values(count, 0.0);
+    values[at] = 1.0;
+    expect_bytes_each(values, sizeof(float));
+    values.assign(count, 3.0);
+    values[at] = std::ldexp(1.0, 46) + 1;
+    expect_bytes_each(values, 6);
+  }
+}
+
 TEST(PackedBlock, KeepsItsNeighboursWhole) {
-  const std::vector<double> first = multiples(block_elements, 20, 1.0);
-  const std::vector<double> second = multiples(33, 35, 0.25);
-  std::vector<std::byte> packed(packed_room(first.size()) + packed_room(second.size()));
-  std::size_t bytes = pack(std::span<const double>(first), packed.data());
-  bytes += pack(std::span<const double>(second), packed.data() + bytes);
-  std::vector<double> back(first.size());
-  std::size_t read = unpack(packed.data(), std::span<double>(back));
-  EXPECT_EQ(back, first);
-  back.resize(second.size());
-  read += unpack(packed.data() + read, std::span<double>(back));
-  EXPECT_EQ(back, second);
-  EXPECT_EQ(read, bytes);
+  for (const int bits : {20, 31, 39, 47}) {
+    SCOPED_TRACE(bits);
+    const std::vector<double> first = multiples(block_elements, bits, 1.0);
+    const std::vector<double> second = multiples(33, 35, 0.25);
+    std::vector<std::byte> packed(packed_room(first.size()) + packed_room(second.size()));
+    std::size_t bytes = pack(std::span<const double>(first), packed.data());
+    bytes += pack(std::span<const double>(second), packed.data() + bytes);
+    std::vector<double> back(first.size());
+    std::size_t read = unpack(packed.data(), std::span<double>(back));
+    EXPECT_EQ(back, first);
+    back.resize(second.size());
+    read += unpack(packed.data() + read, std::span<double>(back));
+    EXPECT_EQ(back, second);
+    EXPECT_EQ(read, bytes);
+  }
 }
 
 TEST(PackedBlock, FloatsTravelAsTheyAre) {
