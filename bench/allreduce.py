@@ -4,9 +4,9 @@ usage: allreduce.py [--build build/bench] [--rounds 3] [--rate-gbit 1]
 
 Each round is one run of allreduce_bench: two ranks of one host, then two hosts of one rank each
 (network namespaces of this machine, tests/cluster). Of one host's ways of summing floats in memory
-that the ranks share the faster counts. Beside it stand the exact sum, which moves more, of several
-minibatches on each host or, over the link, of one, and reading alone: each rank reads all addends
-of its slice and does no more, which no sum can undercut.
+that the ranks share the faster counts. Beside it stand the exact sum, which moves more, over the
+link also that of one minibatch on each host, which moves as much, and reading alone: each rank
+reads all addends of its slice and does no more, which no sum can undercut.
 """
 
 import re
@@ -57,7 +57,7 @@ def over_the_link(options, program):
     name = f"two hosts, {rate} Gbit/s, {OVER_THE_LINK}: of the limit for floats"
     yield Figure.of_rounds(name, [max(run[way][2] for way in FLOATS) for run in runs], "%",
                            at_least=OF_THE_LINK_AT_LEAST)
-    for way, what in ((EXACT, "exact sum"), (EXACT_OF_ONE, "exact sum of one minibatch each")):
+    for way, what in ((EXACT, "exact sum"), (EXACT_OF_ONE, "of one")):
         yield Figure.of_rounds(f"{name}, {what}", [run[way][2] for run in runs], "%",
                                note=f"{runs[0][way][0] / 1000:.0f} ms")
 

@@ -11,9 +11,9 @@
 // and the processor is told ahead what will be written; "streamed" copies each block of sums with
 // stores that go past the cache. The other ways sum private arrays. "exact" is what a training step
 // sums by default: doubles that are gradients rounded to a unit, with means in float as the result;
-// those of several minibatches on each host, or "of one", whose sums are floats and go as such.
+// those of several minibatches on each host or, on hosts of one rank, "of one", which are floats.
 // "reading alone" is the least that any way takes in memory that ranks share: each rank reads all
-// addends of its slice, its own and those that the others have just written, and no more.
+// addends of its slice, its own and those that the others have just written.
 //
 // --link-gbit says how fast the link of each host is, and adds the fraction of its limit that each
 // way reaches. The limit is that of floats: each host sends and receives 2 (H-1)/H of them.
@@ -203,11 +203,16 @@ void read_alone(std::span<const float* const> addends, const Slice& slice) {
   });
 }
 
+bool has_hosts_of_one_rank(const Topology& topology) {
+  return topology.node_count() > 1 && topology.node_count() == topology.all().size();
+}
+
 // In the order of the columns.
 std::vector<const char*> names_of_ways(const Topology& topology) {
-  std::vector<const char*> names = {
-      "library",          "ring",          "recursive-doubling",  "node-shared", "slices",
-      "slices, streamed", "slices, exact", "slices, exact of one"};
+  std::vector<const char*> names = {"library",      "ring",   "recursive-doubling",
+                                    "node-shared",  "slices", "slices, streamed",
+                                    "slices, exact"};
+  if (has_hosts_of_one_rank(topology)) names.push_back("slices, exact of one");
   if (topology.node().size() > 1) names.push_back("reading alone");
   return names;
 }
@@ -221,8 +226,9 @@ void measure(const Topology& topology, std::size_t count, const Options& options
       make_slice_reducer<float>(topology, barrier, count, AllreduceAlgorithm::node_shared);
   const auto exact_reducer =
       make_slice_reducer<double>(topology, barrier, count, AllreduceAlgorithm::node_shared);
-  const std::array rounded = {rounded_gradients<double>(count, topology.all().rank()),
-                              rounded_gradients<float>(count, topology.all().rank())};
+  const std::size_t me = topology.all().rank();
+  std::vector<std::vector<double>> rounded = {rounded_gradients<double>(count, me)};
+  if (has_hosts_of_one_rank(topology)) rounded.push_back(rounded_gradients<float>(count, me));
   std::vector<Way> ways;
   for (const char* name : {"library", "ring", "recursive-doubling", "node-shared"}) {
     ways.push_back({[&data] { refill(data, data); },

@@ -6,8 +6,9 @@ Ours and the copy are of one program (optimizers_bench), on one core. The copy i
 and counts what it reads and writes, as the optimizers do. PyTorch's is the best of four: parameters
 as one tensor or in ResNet-50's, tensor by tensor or all at once (foreach); one thread. It has no
 LARS and no LAMB. What a step could be at best, reading its arrays and doing no more, stands beside.
-So does a step on two cores: two ranks of ours at once, each with the slice that it owns, beside two
-processes of PyTorch's, each with all parameters, as data-parallel training has them.
+So does a step on two cores: two of ours at once, each over half of the parameters, as an owner
+steps its slice, though in memory of its own; beside two of PyTorch's, each over all of them, as
+DistributedDataParallel has them.
 """
 
 import concurrent.futures
@@ -28,8 +29,10 @@ READING = {"sgd momentum torch": "read 3", "adam": "read 4"}  # gradient, parame
 OF_COPY_AT_LEAST = {"lars paper": 75, "lamb": 75}  # per cent
 OF_COPY_AT_LEAST_ELSE = 80
 OF_PYTORCH_AT_LEAST = {"sgd momentum torch": 1.9, "adam": 5}
+BESIDE_PYTORCH = tuple(OF_PYTORCH_AT_LEAST)
 PYTORCH_STEPS = 3
 RANKS = 2
+LONGEST_WAIT_SECONDS = 60  # of one process of PyTorch's for the other
 
 
 def seconds_by_name(build, seconds, names, size):
@@ -51,14 +54,14 @@ def our_bytes_per_second(build, seconds):
     return speeds
 
 
-def our_bytes_per_second_on_all(build, seconds):
+def our_bytes_per_second_of_ranks(build, seconds):
     """By optimizer, of all parameters, if each rank steps its slice."""
     with concurrent.futures.ThreadPoolExecutor(RANKS) as pool:
-        asked = [pool.submit(seconds_by_name, build, seconds, OF_PYTORCH_AT_LEAST, SIZE // RANKS)
+        asked = [pool.submit(seconds_by_name, build, seconds, BESIDE_PYTORCH, SIZE // RANKS)
                  for _ in range(RANKS)]
         of_ranks = [one.result() for one in asked]
     return {name: SIZE * BYTES[name] / max(rank[name] for rank in of_ranks)
-            for name in OF_PYTORCH_AT_LEAST}
+            for name in BESIDE_PYTORCH}
 
 
 def pytorch_sides():
@@ -83,9 +86,10 @@ def pytorch_sides():
             for name, make in kinds.items()}
 
 
-def pytorch_seconds(optimizer, shapes):
+def pytorch_seconds(optimizer, shapes, meet):
     """Of a step over SIZE parameters."""
     optimizer.step()
+    meet()
     taken = []
     for _ in range(PYTORCH_STEPS):
         begin = time.perf_counter()
@@ -94,27 +98,36 @@ def pytorch_seconds(optimizer, shapes):
     return statistics.median(taken) * SIZE / sum(map(math.prod, shapes))
 
 
-def pytorch_bytes_per_second():
-    return {name: SIZE * BYTES[name] / min(pytorch_seconds(*make()) for make in ways)
+def pytorch_seconds_of_ways(barrier=None):
+    """By optimizer. With a barrier, each way's timed steps begin when all processes are ready."""
+    meet = barrier.wait if barrier else lambda: None
+    return {name: [pytorch_seconds(*make(), meet) for make in ways]
             for name, ways in pytorch_sides().items()}
 
 
-def pytorch_bytes_per_second_on_all():
+def pytorch_bytes_per_second():
+    return {name: SIZE * BYTES[name] / min(ways)
+            for name, ways in pytorch_seconds_of_ways().items()}
+
+
+def pytorch_bytes_per_second_of_processes():
     """By optimizer, of all parameters, if each process steps all of them."""
     spawning = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(RANKS, mp_context=spawning) as pool:
-        asked = [pool.submit(pytorch_bytes_per_second) for _ in range(RANKS)]
+    with (spawning.Manager() as manager,
+          concurrent.futures.ProcessPoolExecutor(RANKS, mp_context=spawning) as pool):
+        barrier = manager.Barrier(RANKS, timeout=LONGEST_WAIT_SECONDS)
+        asked = [pool.submit(pytorch_seconds_of_ways, barrier) for _ in range(RANKS)]
         of_processes = [one.result() for one in asked]
-    return {name: min(process[name] for process in of_processes) for name in OF_PYTORCH_AT_LEAST}
+    return {name: SIZE * BYTES[name] / min(map(max, *(ways[name] for ways in of_processes)))
+            for name in BESIDE_PYTORCH}
 
 
 def run(options, report):
     sides = {"rubato": lambda: our_bytes_per_second(options.build, options.seconds)}
     if measure.python_version_of("torch") != "not installed":
         sides |= {"pytorch": pytorch_bytes_per_second,
-                  "rubato on all": lambda: our_bytes_per_second_on_all(options.build,
-                                                                       options.seconds),
-                  "pytorch on all": pytorch_bytes_per_second_on_all}
+                  "ranks": lambda: our_bytes_per_second_of_ranks(options.build, options.seconds),
+                  "pytorch, processes": pytorch_bytes_per_second_of_processes}
     rounds = measure.in_turn(options.rounds, sides)
     copies = [ours["copy"] for ours in rounds["rubato"]]
     report.add(Figure.of_rounds("copy of 25.6 M floats", [speed / 1e9 for speed in copies], "GB/s"))
@@ -125,7 +138,7 @@ def run(options, report):
             [100 * ratio for ratio in measure.ratios(ours, copies)], "%",
             at_least=OF_COPY_AT_LEAST.get(name, OF_COPY_AT_LEAST_ELSE),
             note=f"{statistics.median(ours) / 1e9:.1f} GB/s"))
-        if "pytorch" in rounds and name in OF_PYTORCH_AT_LEAST:
+        if "pytorch" in rounds and name in BESIDE_PYTORCH:
             theirs = [one[name] for one in rounds["pytorch"]]
             report.add(Figure.of_rounds(f"{name}: times PyTorch's speed",
                                         measure.ratios(ours, theirs), "x",
@@ -133,10 +146,10 @@ def run(options, report):
             reading = [one[READING[name]] for one in rounds["rubato"]]
             report.add(Figure.of_rounds(f"{name}: reading its arrays, times PyTorch's speed",
                                         measure.ratios(reading, theirs), "x"))
-            on_all = [[one[name] for one in rounds[f"{side} on all"]]
-                      for side in ("rubato", "pytorch")]
-            report.add(Figure.of_rounds(f"{name}: {RANKS} ranks, times {RANKS} of PyTorch's",
-                                        measure.ratios(*on_all), "x"))
+            together = ([one[name] for one in rounds[side]]
+                        for side in ("ranks", "pytorch, processes"))
+            report.add(Figure.of_rounds(f"{name}: {RANKS} ranks over {RANKS} PyTorch processes",
+                                        measure.ratios(*together), "x"))
     report.details["bytes_per_second"] = rounds
     if "pytorch" not in rounds:
         report.skip("PyTorch's optimizers; on Debian: apt-get install python3-torch")
