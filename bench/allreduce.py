@@ -54,10 +54,10 @@ def over_the_link(options, program):
     command = [*link, program, f"--link-gbit={rate}", "--rounds=5", OVER_THE_LINK]
     runs = [rows_of(measure.run(command, ENVIRONMENT))[OVER_THE_LINK]
             for _ in range(options.rounds)]
-    name = f"two hosts, {rate} Gbit/s, {OVER_THE_LINK}: of the limit for floats"
+    name = f"two hosts, {rate} Gbit/s, {OVER_THE_LINK}: of floats' limit"
     yield Figure.of_rounds(name, [max(run[way][2] for way in FLOATS) for run in runs], "%",
                            at_least=OF_THE_LINK_AT_LEAST)
-    for way, what in ((EXACT, "exact sum"), (EXACT_OF_ONE, "of one")):
+    for way, what in ((EXACT, "exact sum"), (EXACT_OF_ONE, "exact of one")):
         yield Figure.of_rounds(f"{name}, {what}", [run[way][2] for run in runs], "%",
                                note=f"{runs[0][way][0] / 1000:.0f} ms")
 
