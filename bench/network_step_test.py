@@ -3,6 +3,7 @@
 import unittest
 from unittest import mock
 
+import allreduce
 import model_costs
 import network_step
 from rubato_train import Case
@@ -32,6 +33,13 @@ class LeastSeconds(unittest.TestCase):
     def test_has_the_gradient_of_normalisation_before_that_of_the_weights(self):
         layers = [model_costs.dense(10, 10), model_costs.Norm(10)]  # passed twice: a second each
         self.assertAlmostEqual(self.least(layers, 2, 110 + 20), 1 + 110 + 20)
+
+
+class WayOfSumming(unittest.TestCase):
+    def test_is_of_floats_where_a_host_has_one_minibatch(self):
+        of_one, of_two = (network_step.way_of_summing(Case("any", substeps, network_step.HOSTS))
+                          for substeps in (1, 2))
+        self.assertEqual((of_one, of_two), (allreduce.EXACT_OF_ONE, allreduce.EXACT))
 
 
 if __name__ == "__main__":
