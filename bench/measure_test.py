@@ -9,6 +9,7 @@ import unittest.mock as mock
 import allreduce
 import measure
 import model_costs
+import optimizer_step
 import rubato_train
 import scaling_model
 import update_costs
@@ -119,6 +120,18 @@ class Peer(unittest.TestCase):
             self.assertEqual(vs_pytorch.fastest_blas_kernels(lambda setting: len(setting)), {})
 
 
+class OptimizerSteps(unittest.TestCase):
+    def test_of_two_processes_the_slower_counts_and_of_ways_the_faster(self):
+        self.assertEqual(optimizer_step.fastest_way([5, 1, 4], [6, 9, 3]), 4)
+
+    def test_ours_stand_over_pytorchs(self):
+        rounds = {"rubato": [{"adam": 8, "read 4": 12}], "pytorch": [{"adam": 2}],
+                  "ranks": [{"adam": 27}], "pytorch, processes": [{"adam": 3}]}
+        figures = list(optimizer_step.beside_pytorch(rounds, "adam"))
+        self.assertEqual([figure.value for figure in figures], [4, 6, 9])
+        self.assertEqual([figure.at_least for figure in figures], [5, None, None])
+
+
 class TableOfSums(unittest.TestCase):
     def test_cells_are_found_by_elements_and_way(self):
         table = ("allreduce of floats: 2 ranks, 2 nodes\n"
@@ -160,6 +173,9 @@ class Fit(unittest.TestCase):
         self.assertEqual(one_each, 8 * 60_000 * 2 / 3 + 96 * 3 + 48 * 3)
         case.substeps = 2
         self.assertEqual(scaling_model.term_amounts(case)["wire"] - one_each, 40_000 + 96 * 3)
+        case.substeps, case.ranks = 1, 6
+        self.assertEqual(scaling_model.term_amounts(case)["wire"] - one_each,
+                         40_000 + (96 + 48) * 3)
 
     def test_the_planned_cases_tell_all_constants_apart(self):
         fitted = scaling_model.fit(self.points(noise=0)).constants

@@ -110,6 +110,11 @@ def pytorch_bytes_per_second():
             for name, ways in pytorch_seconds_of_ways().items()}
 
 
+def fastest_way(*of_processes):
+    """Its time, by the process that is slower with it; each has the times of all ways, in order."""
+    return min(map(max, zip(*of_processes)))
+
+
 def pytorch_bytes_per_second_of_processes():
     """By optimizer, of all parameters, if each process steps all of them."""
     spawning = multiprocessing.get_context("spawn")
@@ -118,8 +123,23 @@ def pytorch_bytes_per_second_of_processes():
         barrier = manager.Barrier(RANKS, timeout=LONGEST_WAIT_SECONDS)
         asked = [pool.submit(pytorch_seconds_of_ways, barrier) for _ in range(RANKS)]
         of_processes = [one.result() for one in asked]
-    return {name: SIZE * BYTES[name] / min(map(max, *(ways[name] for ways in of_processes)))
+    return {name: SIZE * BYTES[name] / fastest_way(*(ways[name] for ways in of_processes))
             for name in BESIDE_PYTORCH}
+
+
+def beside_pytorch(rounds, name):
+    def times_speed_of(side, theirs):
+        return measure.ratios(*([one[key] for one in rounds[which]]
+                                for which, key in (side, theirs)))
+
+    pytorch = ("pytorch", name)
+    yield Figure.of_rounds(f"{name}: times PyTorch's speed",
+                           times_speed_of(("rubato", name), pytorch), "x",
+                           at_least=OF_PYTORCH_AT_LEAST[name])
+    yield Figure.of_rounds(f"{name}: reading its arrays, times PyTorch's speed",
+                           times_speed_of(("rubato", READING[name]), pytorch), "x")
+    yield Figure.of_rounds(f"{name}: {RANKS} ranks over {RANKS} PyTorch processes",
+                           times_speed_of(("ranks", name), ("pytorch, processes", name)), "x")
 
 
 def run(options, report):
@@ -139,17 +159,8 @@ def run(options, report):
             at_least=OF_COPY_AT_LEAST.get(name, OF_COPY_AT_LEAST_ELSE),
             note=f"{statistics.median(ours) / 1e9:.1f} GB/s"))
         if "pytorch" in rounds and name in BESIDE_PYTORCH:
-            theirs = [one[name] for one in rounds["pytorch"]]
-            report.add(Figure.of_rounds(f"{name}: times PyTorch's speed",
-                                        measure.ratios(ours, theirs), "x",
-                                        at_least=OF_PYTORCH_AT_LEAST[name]))
-            reading = [one[READING[name]] for one in rounds["rubato"]]
-            report.add(Figure.of_rounds(f"{name}: reading its arrays, times PyTorch's speed",
-                                        measure.ratios(reading, theirs), "x"))
-            together = ([one[name] for one in rounds[side]]
-                        for side in ("ranks", "pytorch, processes"))
-            report.add(Figure.of_rounds(f"{name}: {RANKS} ranks over {RANKS} PyTorch processes",
-                                        measure.ratios(*together), "x"))
+            for figure in beside_pytorch(rounds, name):
+                report.add(figure)
     report.details["bytes_per_second"] = rounds
     if "pytorch" not in rounds:
         report.skip("PyTorch's optimizers; on Debian: apt-get install python3-torch")
