@@ -65,13 +65,14 @@ void remove_mpi_leftovers(const MpiSession& session, const MpiFolders& folders) 
 }
 
 bool is_shared_by_family(std::string_view file_name, unsigned family) {
-  if (file_name.rfind("vader_segment.", 0) != 0 && file_name.rfind("osc_", 0) != 0) return false;
+  const bool is_ours = file_name.rfind("rubato.", 0) == 0;
+  if (!is_ours && file_name.rfind("vader_segment.", 0) != 0) return false;
   while (!file_name.empty()) {
     const auto word = file_name.substr(0, file_name.find('.'));
     file_name.remove_prefix(std::min(word.size() + 1, file_name.size()));
     std::uint32_t job = 0;
     const char* end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, job, 16);
+    const auto [stop, error] = std::from_chars(word.data(), end, job, is_ours ? 10 : 16);
     if (error == std::errc{} && stop == end && job == (family << 16U | 1U)) return true;
   }
   return false;

@@ -1,8 +1,8 @@
 // What a job of Open MPI has on this host, and leaves when its mpirun is killed: the session
 // directory (TMPDIR/ompi.HOST.UID/pid.PID) and the shared memory of its ranks
-// (/dev/shm/vader_segment...). An mpirun that ends by itself removes both, also after ranks that
-// died. One that is killed while it does so has perhaps removed the first alone, which says whose
-// the second is: so it is read while the job runs.
+// (/dev/shm/vader_segment..., and for a moment our own /dev/shm/rubato...). An mpirun that ends by
+// itself removes both, also after ranks that died. One that is killed while it does so has perhaps
+// removed the first alone, which says whose the second is: so it is read while the job runs.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +34,8 @@ void remove_mpi_leftovers(const MpiSession& session,
                           const MpiFolders& folders = mpi_folders()) noexcept;
 
 // Whether a file in shared memory belongs to the job family: "vader_segment.HOST.UID.JOB.RANK",
-// "osc_rdma.HOST.JOB.NUMBER", where JOB is hexadecimal: the family, then 0001.
+// where JOB is hexadecimal: the family, then 0001; "rubato.JOB.NAME" (collectives/node_memory),
+// where it is decimal.
 bool is_shared_by_family(std::string_view file_name, unsigned family);
 
 }  // namespace rubato::app

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "collectives/mpi_library.hpp"
+#include "collectives/node_memory.hpp"
 #include "data/hdf5_handle.hpp"
 #include "nn/backend.hpp"
 
@@ -35,8 +36,7 @@ std::vector<int> allowed_cores() {
 }
 
 void look_into_shared_directory(RankFacts& facts) {
-  const char* setting = std::getenv("OMPI_MCA_osc_sm_backing_directory");
-  facts.shared_directory = setting != nullptr ? setting : "/dev/shm";
+  facts.shared_directory = collectives::shared_memory_directory();
   struct statvfs status {};
   if (statvfs(facts.shared_directory.c_str(), &status) != 0) return;
   facts.shared_bytes = std::uint64_t{status.f_blocks} * status.f_frsize;
@@ -59,11 +59,11 @@ std::vector<Finding> judge_host(const std::string& host, const std::vector<RankF
                         "start with mpirun --bind-to none"});
   }
   if (ranks.size() > 1 && ranks.front().shared_free_bytes < little_shared_bytes) {
-    findings.push_back({false,
-                        ranks.front().shared_directory + " on " + host + " has only " +
-                            std::to_string(ranks.front().shared_free_bytes >> 20U) + " MiB free",
-                        "enlarge it, or set OMPI_MCA_osc_sm_backing_directory to a local "
-                        "directory with more room"});
+    findings.push_back(
+        {false,
+         ranks.front().shared_directory + " on " + host + " has only " +
+             std::to_string(ranks.front().shared_free_bytes >> 20U) + " MiB free",
+         "enlarge it, or set RUBATO_SHARED_MEMORY to a local directory with more room"});
   }
   return findings;
 }

@@ -16,23 +16,11 @@ namespace rubato::collectives {
 class AgreedFailure : public std::runtime_error {
  public:
   explicit AgreedFailure(Failure failure)
-      : std::runtime_error(failure.message), failure_(std::move(failure)) {
-    ++alive_;
-  }
-  AgreedFailure(const AgreedFailure& other) : std::runtime_error(other), failure_(other.failure_) {
-    ++alive_;
-  }
-  AgreedFailure& operator=(const AgreedFailure&) = default;
-  ~AgreedFailure() override { --alive_; }
+      : std::runtime_error(failure.message), failure_(std::move(failure)) {}
   const Failure& failure() const noexcept { return failure_; }
-
-  // Whether the stack that is being unwound here is unwound on all ranks alike: what is destroyed
-  // may still communicate.
-  static bool is_under_way() noexcept { return alive_ > 0 && std::uncaught_exceptions() > 0; }
 
  private:
   Failure failure_;
-  inline static thread_local int alive_ = 0;
 };
 
 // Collective. Runs `attempt`, which may not communicate, on every rank; if it threw on any of them,

@@ -72,9 +72,12 @@ TEST_F(MpiLeftovers, AreKnownAlsoOfAnMpirunKilledWhileItCleansUp) {
   EXPECT_TRUE(names("shm").empty());
 }
 
-TEST(SharedByFamily, ReadsTheJobAsHexadecimal) {
+TEST(SharedByFamily, ReadsTheJobAsMpiAndWeWriteIt) {
   EXPECT_TRUE(is_shared_by_family("vader_segment.a.b.c.1000.abc0001.12", 0xabc));
-  EXPECT_TRUE(is_shared_by_family("osc_rdma.host.58560001.3", 0x5856));
+  EXPECT_TRUE(is_shared_by_family("rubato.1482031105.a1B2c3", 0x5856));
+  EXPECT_FALSE(is_shared_by_family("rubato.1482031105.a1B2c3", 0x5857));
+  EXPECT_FALSE(is_shared_by_family("rubato.58560001.a1B2c3", 0x5856));
+  EXPECT_FALSE(is_shared_by_family("rubato.alone.a1B2c3", 0x5856));
   EXPECT_FALSE(is_shared_by_family("vader_segment.host.0.58560001.0", 0x5857));
   EXPECT_FALSE(is_shared_by_family("vader_segment.host.0.58560001x.0", 0x5856));
   EXPECT_FALSE(is_shared_by_family("sem.mp-58560001", 0x5856));

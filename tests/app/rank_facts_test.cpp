@@ -52,7 +52,7 @@ TEST(JudgePlacement, NotesLittleSharedMemoryWhereRanksShare) {
   const auto findings = judge_placement(ranks);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].problem, "/dev/shm on b has only 10 MiB free");
-  EXPECT_THAT(findings[0].remedy, HasSubstr("osc_sm_backing_directory"));
+  EXPECT_THAT(findings[0].remedy, HasSubstr("RUBATO_SHARED_MEMORY"));
 }
 
 TEST(JudgePlacement, CallsDifferentKernelsAndLibrariesBroken) {

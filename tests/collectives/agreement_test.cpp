@@ -81,35 +81,6 @@ std::string disagreement(const Communicator& world, const std::vector<NamedValue
   }
 }
 
-// Tells at its end what it was told then.
-struct Witness {
-  explicit Witness(bool& told) : told_(told) {}
-  ~Witness() { told_ = AgreedFailure::is_under_way(); }
-  bool& told_;
-};
-
-template <class Exception>
-bool is_under_way_after(const Exception& exception) {
-  bool told = false;
-  try {
-    const Witness witness(told);
-    throw Exception(exception);
-  } catch (const std::exception&) {
-    EXPECT_FALSE(AgreedFailure::is_under_way());  // it has come to its end
-  }
-  return told;
-}
-
-TEST(AgreedFailure, IsUnderWayWhileItUnwindsTheStack) {
-  EXPECT_FALSE(AgreedFailure::is_under_way());
-  EXPECT_FALSE(is_under_way_after(std::runtime_error("of one rank")));
-  EXPECT_TRUE(is_under_way_after(AgreedFailure({1, "of all"})));
-  EXPECT_FALSE(is_under_way_after(std::runtime_error("of one rank")));
-  bool told = true;
-  { const Witness witness(told); }
-  EXPECT_FALSE(told);
-}
-
 TEST(RequireSame, EqualValuesPass) {
   const Communicator world = Communicator::world();
   EXPECT_EQ(disagreement(world, {{"layout", "1:23"}, {"isa", ""}, {"", "x"}}), "");

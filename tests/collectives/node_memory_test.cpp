@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -58,6 +62,54 @@ TEST(NodeMemory, WhatOneRankWritesTheOthersRead) {
   }
 }
 
+// Ranks that ask for 8 bytes, for most of a huge page and for two and a half of them.
+TEST(NodeMemory, RegionsOfSmallAndHugePagesDoNotOverlap) {
+  const auto size_of_kind = [](std::size_t rank) {
+    return std::array<std::size_t, 3>{8, 1'900'000, 5'242'887}.at(rank % 3);
+  };
+  for (const Topology& topology : real_and_pretended_topologies()) {
+    const std::size_t own_rank = topology.node().rank();
+    const NodeMemory memory(topology, size_of_kind(own_rank));
+    std::ranges::fill(memory.region(own_rank), static_cast<std::byte>(own_rank + 1));
+    topology.node().barrier();
+    for (std::size_t rank = 0; rank < topology.node().size(); ++rank) {
+      EXPECT_EQ(std::ranges::count(memory.region(rank), static_cast<std::byte>(rank + 1)),
+                static_cast<std::ptrdiff_t>(size_of_kind(rank)));
+    }
+    topology.node().barrier();
+  }
+}
+
+TEST(NodeMemory, LeavesNoFile) {
+  const Topology& topology = real_topology();
+  const NodeMemory memory(topology, 64);
+  topology.node().barrier();  // only its creator removes it
+  const char* const job = std::getenv("PMIX_NAMESPACE");
+  const std::string name = std::string("rubato.") + (job == nullptr ? "alone" : job);
+  for (const auto& entry : std::filesystem::directory_iterator(shared_memory_directory())) {
+    EXPECT_NE(entry.path().stem(), name);
+  }
+  topology.node().barrier();  // the next test's file is not there yet
+}
+
+TEST(NodeMemory, IsTakenFromTheDirectoryThatIsSet) {
+  const Topology& topology = real_topology();
+  ASSERT_EQ(shared_memory_directory(), "/dev/shm");
+  ::setenv("RUBATO_SHARED_MEMORY", "/does/not/exist", 1);
+  std::string refusal;
+  try {
+    const NodeMemory memory(topology, 64);
+  } catch (const AgreedFailure& refused) {
+    refusal = refused.what();
+  }
+  ::unsetenv("RUBATO_SHARED_MEMORY");
+  if (topology.node().size() == 1) {
+    EXPECT_EQ(refusal, "");  // which takes memory of its own
+  } else {
+    EXPECT_THAT(refusal, HasSubstr("cannot look into /does/not/exist: No such file or directory"));
+  }
+}
+
 TEST(NodeMemory, ARegionMayBeEmpty) {
   const Topology& topology = real_topology();
   const NodeMemory memory(topology, topology.node().rank() == 0 ? 64 : 0);
@@ -80,19 +132,21 @@ TEST(NodeMemory, MovingHandsTheMappingOver) {
 
 TEST(NodeMemory, TooMuchIsRefusedOnAllRanksWithTheCure) {
   const Topology& topology = real_topology();
-  if (topology.all().size() == 1) {
-    return;  // a node of one rank has no window: its memory is ordinary
-  }
   const std::size_t too_much = std::size_t{1} << 50;
+  const std::size_t last_rank = topology.all().size() - 1;
   try {
-    const NodeMemory memory(topology, topology.all().rank() == 1 ? too_much : 0);
+    const NodeMemory memory(topology, topology.all().rank() == last_rank ? too_much : 0);
     FAIL() << "nothing was thrown";
   } catch (const AgreedFailure& refusal) {
     EXPECT_EQ(refusal.failure().exit_code, 71);
+    EXPECT_THAT(refusal.what(), HasSubstr("node-shared memory on " + topology.hosts()[0]));
+    if (topology.node().size() == 1) {  // which takes memory of its own
+      EXPECT_THAT(refusal.what(), HasSubstr("cannot map 1073741824 MiB"));
+      return;
+    }
     EXPECT_THAT(refusal.what(), HasSubstr("/dev/shm has "));
     EXPECT_THAT(refusal.what(), HasSubstr("MiB free, but 1073741824 MiB are needed"));
-    EXPECT_THAT(refusal.what(), HasSubstr("osc_sm_backing_directory"));
-    EXPECT_THAT(refusal.what(), HasSubstr(topology.hosts()[0]));
+    EXPECT_THAT(refusal.what(), HasSubstr("RUBATO_SHARED_MEMORY"));
   }
 }
 
