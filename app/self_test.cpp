@@ -81,7 +81,7 @@ CheckResult check_allreduce(const Topology& topology, const std::string& algorit
   const std::size_t ranks = topology.all().size();
   std::vector<double> values(count);
   double seconds = 0;
-  for (int round = 0; round < 2; ++round) {  // the first one also makes connections and windows
+  for (int round = 0; round < 2; ++round) {  // the first one also makes connections
     for (std::size_t i = 0; i < count; ++i) {
       values[i] = static_cast<double>(addend(topology.all().rank(), i));
     }

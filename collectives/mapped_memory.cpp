@@ -50,7 +50,7 @@ MappedMemory::MappedMemory(int file, std::size_t bytes) {
 MappedMemory::MappedMemory(MappedMemory&& other) noexcept { swap(other); }
 
 MappedMemory& MappedMemory::operator=(MappedMemory&& other) noexcept {
-  swap(other);
+  MappedMemory(std::move(other)).swap(*this);
   return *this;
 }
 

@@ -38,8 +38,8 @@ class MappedMemory {
   // Of the open file's first bytes, or of zeros that no other process sees. It begins at a
   // multiple of pages_of(bytes). Throws std::system_error.
   MappedMemory(int file, std::size_t bytes);
-  MappedMemory(MappedMemory&&) noexcept;             // the source is left empty
-  MappedMemory& operator=(MappedMemory&&) noexcept;  // source and target swap
+  MappedMemory(MappedMemory&&) noexcept;  // the source is left empty
+  MappedMemory& operator=(MappedMemory&&) noexcept;
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
   ~MappedMemory();

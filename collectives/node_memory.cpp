@@ -66,8 +66,8 @@ void require_room(const std::vector<std::size_t>& sizes) {
   struct statvfs status {};
   if (statvfs(directory.c_str(), &status) != 0) fail("cannot look into " + directory);
   const std::size_t free_bytes = status.f_bavail * status.f_frsize;
-  const auto in_mib = [](std::size_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; };
   if (needed_bytes <= free_bytes) return;
+  const auto in_mib = [](std::size_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; };
   throw std::runtime_error(directory + " has " + in_mib(free_bytes) + " free, but " +
                            in_mib(needed_bytes) + " are needed");
 }
@@ -85,11 +85,10 @@ std::vector<std::size_t> places_of(const std::vector<std::size_t>& sizes) {
   return places;
 }
 
-Explain missing_memory(const Topology& topology, const std::string& cure) {
-  return [&topology, cure](std::exception_ptr error) -> Failure {
-    const std::string& host = topology.hosts()[topology.node_index()];
-    const std::string cause = plain_failure(std::move(error)).message;
-    return {71, "node-shared memory on " + host + ": " + cause + cure};
+// agree() adds on which host.
+Explain missing_memory(const std::string& cure) {
+  return [cure](std::exception_ptr error) -> Failure {
+    return {71, "node-shared memory: " + plain_failure(std::move(error)).message + cure};
   };
 }
 
@@ -115,9 +114,8 @@ NodeMemory::NodeMemory(const Topology& topology, std::size_t bytes) {
     file.create(places.back());
   };
   agree(topology.all(), create,
-        missing_memory(topology,
-                       "; set RUBATO_SHARED_MEMORY to a local directory with more room,"
-                       " or enlarge it"));
+        missing_memory(
+            "; set RUBATO_SHARED_MEMORY to a local directory with more room, or enlarge it"));
   const std::string name = node.broadcast(file.name(), 0);
   const auto map = [&] {
     if (node.rank() != 0) file.open(name);
@@ -127,7 +125,7 @@ NodeMemory::NodeMemory(const Topology& topology, std::size_t bytes) {
     }
     take_pages(memory_.bytes().subspan(places[node.rank()], in_whole_pages(sizes[node.rank()])));
   };
-  agree(topology.all(), map, missing_memory(topology, ""));
+  agree(topology.all(), map, missing_memory(""));
 }
 
 }  // namespace rubato::collectives

@@ -69,7 +69,7 @@ class Topology {
   Slice my_slice(std::size_t count) const;  // empty if this rank owns none
 
   // Collective over all ranks when first called: the memory through which allreduce() passes the
-  // arrays of the ranks of a node. Made once, because a window takes milliseconds to make.
+  // arrays of the ranks of a node. Made once, because all ranks must come to make it.
   NodeExchange& node_exchange() const;
 
  private:

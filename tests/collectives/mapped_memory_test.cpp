@@ -3,15 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <system_error>
 #include <type_traits>
 #include <utility>
+
+#include "huge_pages.hpp"
 
 namespace rubato::collectives {
 namespace {
@@ -23,49 +23,6 @@ static_assert(std::is_nothrow_move_constructible_v<MappedMemory>);
 static_assert(std::is_nothrow_move_assignable_v<MappedMemory>);
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20U;
-
-// A file in memory of so many bytes, as long as this lives.
-class File {
- public:
-  explicit File(std::size_t bytes) : descriptor_(memfd_create("mapped_memory_test", MFD_CLOEXEC)) {
-    EXPECT_EQ(ftruncate(descriptor_, static_cast<off_t>(bytes)), 0);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(descriptor_); }
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-// How many of these bytes lie in huge pages, as /proc/self/smaps says.
-std::size_t huge_bytes(std::span<const std::byte> mapping) {
-  std::ifstream smaps("/proc/self/smaps");
-  std::size_t kibibytes = 0;
-  bool is_of_it = false;
-  for (std::string line; std::getline(smaps, line);) {
-    const std::string first_word = line.substr(0, line.find(' '));
-    if (first_word.find('-') != std::string::npos) {
-      const std::size_t offset =
-          std::stoull(line, nullptr, 16) - reinterpret_cast<std::uintptr_t>(mapping.data());
-      is_of_it = offset < mapping.size();
-    }
-    if (is_of_it && (first_word == "AnonHugePages:" || first_word == "ShmemPmdMapped:")) {
-      kibibytes += std::stoull(line.substr(first_word.size()));
-    }
-  }
-  return kibibytes * 1024;
-}
-
-// Whether this system puts pages of a file in memory together at all.
-bool collapses_files() {
-  const File file(huge_page_bytes);
-  const MappedMemory memory(file.descriptor(), huge_page_bytes);
-  std::ranges::fill(memory.bytes(), std::byte{1});
-  const int collapse = 25;  // MADV_COLLAPSE
-  return madvise(memory.bytes().data(), huge_page_bytes, collapse) == 0;
-}
 
 bool is_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
@@ -87,7 +44,7 @@ TEST(InWholePages, ARestOfHalfAHugePageTakesOne) {
 }
 
 TEST(MappedMemory, BeginsAtAHugePageIfItHasSome) {
-  const File file(3 * mebibyte);
+  const MemoryFile file(3 * mebibyte);
   for (const std::size_t bytes : {std::size_t{1}, mebibyte, 3 * mebibyte}) {
     for (const int descriptor : {MappedMemory::no_file, file.descriptor()}) {
       const MappedMemory memory(descriptor, bytes);
@@ -99,7 +56,7 @@ TEST(MappedMemory, BeginsAtAHugePageIfItHasSome) {
 }
 
 TEST(MappedMemory, TwoOfAFileAreTheSameMemoryTwoOfNoneAreNot) {
-  const File file(mebibyte);
+  const MemoryFile file(mebibyte);
   for (const int descriptor : {MappedMemory::no_file, file.descriptor()}) {
     const MappedMemory one(descriptor, mebibyte);
     const MappedMemory other(descriptor, mebibyte);
@@ -118,6 +75,10 @@ TEST(MappedMemory, MovingHandsItOver) {
   EXPECT_TRUE(third.bytes().empty());
   third = std::move(second);
   EXPECT_EQ(third.bytes().data(), begin);
+  MappedMemory fourth(MappedMemory::no_file, 7);
+  fourth = std::move(third);
+  EXPECT_EQ(fourth.bytes().data(), begin);
+  EXPECT_TRUE(third.bytes().empty());
 }
 
 TEST(MappedMemory, IsGivenBack) {
@@ -146,7 +107,7 @@ TEST(MappedMemory, TellsWhatCannotBeMapped) {
 }
 
 TEST(TakePages, TakesHugeOnesWhereTheyLieInTheRegionWhole) {
-  const File file(9 * mebibyte);
+  const MemoryFile file(9 * mebibyte);
   for (const int descriptor : {MappedMemory::no_file, file.descriptor()}) {
     if (descriptor != MappedMemory::no_file && !collapses_files()) continue;
     const MappedMemory memory(descriptor, 9 * mebibyte);
@@ -157,7 +118,7 @@ TEST(TakePages, TakesHugeOnesWhereTheyLieInTheRegionWhole) {
 }
 
 TEST(TakePages, LeavesWhatIsNotInTheRegion) {
-  const File file(6 * mebibyte);
+  const MemoryFile file(6 * mebibyte);
   const MappedMemory memory(file.descriptor(), 6 * mebibyte);
   memory.bytes()[mebibyte - 1] = std::byte{1};
   memory.bytes()[5 * mebibyte] = std::byte{2};

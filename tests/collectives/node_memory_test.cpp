@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "collectives/agreement.hpp"
+#include "huge_pages.hpp"
 #include "rank_pattern.hpp"
 
 namespace rubato::collectives {
@@ -62,11 +63,22 @@ TEST(NodeMemory, WhatOneRankWritesTheOthersRead) {
   }
 }
 
-// Ranks that ask for 8 bytes, for most of a huge page and for two and a half of them.
+// Ranks that ask for two and a half huge pages, for 8 bytes, and for most of a huge page.
+constexpr std::array<std::size_t, 3> kinds{5'242'887, 8, 1'900'000};
+constexpr std::array<std::size_t, 3> huge_pages_of_kinds{3, 0, 1};
+std::size_t size_of_kind(std::size_t node_rank) { return kinds.at(node_rank % 3); }
+
+TEST(NodeMemory, LargeRegionsHaveHugePagesBesideSmallOnes) {
+  if (!collapses_files()) return;
+  for (const Topology& topology : real_and_pretended_topologies()) {
+    const std::size_t own_rank = topology.node().rank();
+    const NodeMemory memory(topology, size_of_kind(own_rank));
+    EXPECT_EQ(huge_bytes(memory.region(own_rank)),
+              huge_pages_of_kinds.at(own_rank % 3) * huge_page_bytes);
+  }
+}
+
 TEST(NodeMemory, RegionsOfSmallAndHugePagesDoNotOverlap) {
-  const auto size_of_kind = [](std::size_t rank) {
-    return std::array<std::size_t, 3>{8, 1'900'000, 5'242'887}.at(rank % 3);
-  };
   for (const Topology& topology : real_and_pretended_topologies()) {
     const std::size_t own_rank = topology.node().rank();
     const NodeMemory memory(topology, size_of_kind(own_rank));
@@ -139,11 +151,11 @@ TEST(NodeMemory, TooMuchIsRefusedOnAllRanksWithTheCure) {
     FAIL() << "nothing was thrown";
   } catch (const AgreedFailure& refusal) {
     EXPECT_EQ(refusal.failure().exit_code, 71);
-    EXPECT_THAT(refusal.what(), HasSubstr("node-shared memory on " + topology.hosts().back()));
     if (topology.node().size() == 1) {  // which takes memory of its own
-      EXPECT_THAT(refusal.what(), HasSubstr("cannot map 1073741824 MiB"));
+      EXPECT_THAT(refusal.what(), HasSubstr("node-shared memory: cannot map 1073741824 MiB"));
       return;
     }
+    EXPECT_THAT(refusal.what(), HasSubstr(topology.hosts().back() + ": node-shared memory: "));
     EXPECT_THAT(refusal.what(), HasSubstr("/dev/shm has "));
     EXPECT_THAT(refusal.what(), HasSubstr("MiB free, but 1073741824 MiB are needed"));
     EXPECT_THAT(refusal.what(), HasSubstr("RUBATO_SHARED_MEMORY"));
