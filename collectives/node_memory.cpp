@@ -92,6 +92,29 @@ Explain missing_memory(const std::string& cure) {
   };
 }
 
+// Collective over all ranks. When it is over, the creator has taken the file's name away.
+MappedMemory map_on_node(const Topology& topology, const std::vector<std::size_t>& sizes,
+                         std::size_t bytes) {
+  const Communicator& node = topology.node();
+  SharedFile file;
+  const auto create = [&] {
+    if (node.rank() != 0 || node.size() == 1) return;
+    require_room(sizes);
+    file.create(bytes);
+  };
+  agree(topology.all(), create,
+        missing_memory(
+            "; set RUBATO_SHARED_MEMORY to a local directory with more room, or enlarge it"));
+  const std::string name = node.broadcast(file.name(), 0);
+  MappedMemory memory;
+  const auto map = [&] {
+    if (node.rank() != 0) file.open(name);
+    memory = MappedMemory(file.descriptor(), bytes);
+  };
+  agree(topology.all(), map, missing_memory(""));
+  return memory;
+}
+
 }  // namespace
 
 std::string shared_memory_directory() {
@@ -106,26 +129,13 @@ NodeMemory::NodeMemory(const Topology& topology, std::size_t bytes) {
     sizes.push_back(std::stoull(size));
   }
   const std::vector<std::size_t> places = places_of(sizes);
-
-  SharedFile file;
-  const auto create = [&] {
-    if (node.rank() != 0 || node.size() == 1) return;
-    require_room(sizes);
-    file.create(places.back());
-  };
-  agree(topology.all(), create,
-        missing_memory(
-            "; set RUBATO_SHARED_MEMORY to a local directory with more room, or enlarge it"));
-  const std::string name = node.broadcast(file.name(), 0);
-  const auto map = [&] {
-    if (node.rank() != 0) file.open(name);
-    memory_ = MappedMemory(file.descriptor(), places.back());
-    for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
-      regions_.push_back(memory_.bytes().subspan(places[rank], sizes[rank]));
-    }
-    take_pages(memory_.bytes().subspan(places[node.rank()], in_whole_pages(sizes[node.rank()])));
-  };
-  agree(topology.all(), map, missing_memory(""));
+  memory_ = map_on_node(topology, sizes, places.back());
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+    regions_.push_back(memory_.bytes().subspan(places[rank], sizes[rank]));
+  }
+  node.barrier();  // the file has no name: who is killed for want of memory leaves none behind
+  take_pages(memory_.bytes().subspan(places[node.rank()], in_whole_pages(bytes)));
+  node.barrier();
 }
 
 }  // namespace rubato::collectives

@@ -2,13 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -92,16 +95,46 @@ TEST(NodeMemory, RegionsOfSmallAndHugePagesDoNotOverlap) {
   }
 }
 
+std::string file_stem() {
+  const char* const job = std::getenv("PMIX_NAMESPACE");
+  return std::string("rubato.") + (job == nullptr ? "alone" : job);
+}
+
 TEST(NodeMemory, LeavesNoFile) {
   const Topology& topology = real_topology();
   const NodeMemory memory(topology, 64);
   topology.all().barrier();  // only its creator removes it
-  const char* const job = std::getenv("PMIX_NAMESPACE");
-  const std::string name = std::string("rubato.") + (job == nullptr ? "alone" : job);
   for (const auto& entry : std::filesystem::directory_iterator(shared_memory_directory())) {
-    EXPECT_NE(entry.path().stem(), name);
+    EXPECT_NE(entry.path().stem(), file_stem());
   }
   topology.all().barrier();  // the next test's file is not there yet
+}
+
+// Those of this job's files that still have a name.
+std::int64_t bytes_under_names() {
+  std::int64_t blocks = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(shared_memory_directory())) {
+    struct stat status {};
+    if (entry.path().stem() == file_stem() && ::stat(entry.path().c_str(), &status) == 0) {
+      blocks += status.st_blocks;
+    }
+  }
+  return 512 * blocks;
+}
+
+// A rank that is killed for want of memory is killed while it takes pages.
+TEST(NodeMemory, HasNoNameAnyMoreWhenItTakesPages) {
+  const Topology& topology = real_topology();
+  std::atomic<bool> is_over{false};
+  std::int64_t most_bytes = 0;
+  std::thread watch([&] {
+    while (!is_over) most_bytes = std::max(most_bytes, bytes_under_names());
+  });
+  for (int i = 0; i < 5; ++i) const NodeMemory memory(topology, std::size_t{16} << 20U);
+  is_over = true;
+  watch.join();
+  EXPECT_EQ(most_bytes, 0);
+  topology.all().barrier();
 }
 
 TEST(NodeMemory, IsTakenFromTheDirectoryThatIsSet) {
