@@ -63,7 +63,8 @@ std::vector<Finding> judge_host(const std::string& host, const std::vector<RankF
         {false,
          ranks.front().shared_directory + " on " + host + " has only " +
              std::to_string(ranks.front().shared_free_bytes >> 20U) + " MiB free",
-         "enlarge it, or set RUBATO_SHARED_MEMORY to a local directory with more room"});
+         "enlarge it, or set RUBATO_SHARED_MEMORY to a local directory with more room (for several "
+         "hosts with mpirun -x RUBATO_SHARED_MEMORY)"});
   }
   return findings;
 }

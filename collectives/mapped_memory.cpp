@@ -66,7 +66,7 @@ void MappedMemory::swap(MappedMemory& other) noexcept {
 void take_pages(std::span<std::byte> zeros) {
   const std::span<std::byte> huge = huge_pages_in(zeros);
   if (!huge.empty()) {
-    madvise(huge.data(), huge.size(), MADV_HUGEPAGE);  // heard by memory of this process alone
+    madvise(huge.data(), huge.size(), MADV_HUGEPAGE);  // of files mostly not heard
     for (std::size_t i = 0; i < huge.size(); i += huge_page_bytes) huge[i] = std::byte{0};
     madvise(huge.data(), huge.size(), MADV_COLLAPSE);
   }

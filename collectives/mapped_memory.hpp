@@ -35,8 +35,8 @@ class MappedMemory {
   static constexpr int no_file = -1;
 
   MappedMemory() = default;
-  // Of the open file's first bytes, or of zeros that no other process sees. It begins at a
-  // multiple of pages_of(bytes). Throws std::system_error.
+  // Of the open file's first bytes, which it must have, or of zeros that no other process sees;
+  // more than none. It begins at a multiple of pages_of(bytes). Throws std::system_error.
   MappedMemory(int file, std::size_t bytes);
   MappedMemory(MappedMemory&&) noexcept;  // the source is left empty
   MappedMemory& operator=(MappedMemory&&) noexcept;
@@ -54,7 +54,7 @@ class MappedMemory {
 };
 
 // Takes the pages of `zeros`, which nobody has written to, near this core; huge ones where they lie
-// in it whole.
+// in it whole. Of a file, its memory must be there: else this is a bus error.
 void take_pages(std::span<std::byte> zeros);
 
 }  // namespace rubato::collectives

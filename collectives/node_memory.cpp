@@ -1,5 +1,6 @@
 // One file for each node, which all its ranks map as a whole: their regions follow each other in
-// it. It has a name only until they have opened it, lest a job that is killed leave it behind.
+// it. It has a name only until they have opened it and no memory before, lest a job that is killed
+// leave any behind.
 #include "collectives/node_memory.hpp"
 
 #include <fcntl.h>
@@ -24,6 +25,8 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
+std::string in_mib(std::size_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; }
+
 class SharedFile {
  public:
   SharedFile() = default;
@@ -31,7 +34,7 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
   ~SharedFile() {
     if (descriptor_ >= 0) close(descriptor_);
-    if (is_creator_) unlink(name_.c_str());
+    take_name_away();
   }
 
   // The job's number in its name is for app/mpi_leftovers.
@@ -46,7 +49,21 @@ class SharedFile {
 
   void open(const std::string& name) {
     descriptor_ = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
-    if (descriptor_ < 0) fail("cannot open " + name + ", which all ranks of a host must see");
+    if (descriptor_ < 0) fail("cannot open " + name);
+  }
+
+  void take_name_away() {
+    if (is_creator_) unlink(name_.c_str());
+    is_creator_ = false;
+  }
+
+  // Later want of memory would be a bus error.
+  void take_room(std::size_t begin, std::size_t bytes) const {
+    if (descriptor_ < 0 || bytes == 0) return;
+    do {
+      errno = posix_fallocate(descriptor_, static_cast<off_t>(begin), static_cast<off_t>(bytes));
+    } while (errno == EINTR);
+    if (errno != 0) fail("cannot take " + in_mib(bytes) + " of " + shared_memory_directory());
   }
 
   int descriptor() const { return descriptor_; }
@@ -58,7 +75,7 @@ class SharedFile {
   bool is_creator_ = false;
 };
 
-// Later it would be a bus error.
+// Before any is taken, and with figures; but others may take what is free now.
 void require_room(const std::vector<std::size_t>& sizes) {
   std::size_t needed_bytes = 0;
   for (const std::size_t size : sizes) needed_bytes += in_whole_pages(size);
@@ -67,7 +84,6 @@ void require_room(const std::vector<std::size_t>& sizes) {
   if (statvfs(directory.c_str(), &status) != 0) fail("cannot look into " + directory);
   const std::size_t free_bytes = status.f_bavail * status.f_frsize;
   if (needed_bytes <= free_bytes) return;
-  const auto in_mib = [](std::size_t bytes) { return std::to_string(bytes >> 20U) + " MiB"; };
   throw std::runtime_error(directory + " has " + in_mib(free_bytes) + " free, but " +
                            in_mib(needed_bytes) + " are needed");
 }
@@ -85,34 +101,38 @@ std::vector<std::size_t> places_of(const std::vector<std::size_t>& sizes) {
   return places;
 }
 
-// agree() adds on which host.
+constexpr const char* more_room =
+    "; set RUBATO_SHARED_MEMORY to a local directory with more room (for several hosts with mpirun "
+    "-x RUBATO_SHARED_MEMORY), or enlarge it";
+constexpr const char* one_for_all_ranks =
+    "; set RUBATO_SHARED_MEMORY to a directory that all ranks of the host have in common";
+
+// agree() adds on which host, if not on all.
 Explain missing_memory(const std::string& cure) {
   return [cure](std::exception_ptr error) -> Failure {
     return {71, "node-shared memory: " + plain_failure(std::move(error)).message + cure};
   };
 }
 
-// Collective over all ranks. When it is over, the creator has taken the file's name away.
-MappedMemory map_on_node(const Topology& topology, const std::vector<std::size_t>& sizes,
-                         std::size_t bytes) {
+// Collective over all ranks. When it is over, all ranks of a node have its file open, and it has
+// no name. A node of one rank has none.
+void open_on_node(const Topology& topology, const std::vector<std::size_t>& sizes,
+                  std::size_t bytes, SharedFile& file) {
   const Communicator& node = topology.node();
-  SharedFile file;
+  const bool is_creator = node.rank() == 0 && node.size() > 1;
   const auto create = [&] {
-    if (node.rank() != 0 || node.size() == 1) return;
+    if (!is_creator) return;
     require_room(sizes);
     file.create(bytes);
   };
-  agree(topology.all(), create,
-        missing_memory(
-            "; set RUBATO_SHARED_MEMORY to a local directory with more room, or enlarge it"));
+  agree(topology.all(), create, missing_memory(more_room));
   const std::string name = node.broadcast(file.name(), 0);
-  MappedMemory memory;
-  const auto map = [&] {
+  const auto open = [&] {
     if (node.rank() != 0) file.open(name);
-    memory = MappedMemory(file.descriptor(), bytes);
   };
-  agree(topology.all(), map, missing_memory(""));
-  return memory;
+  agree(topology.all(), open, missing_memory(one_for_all_ranks));
+  file.take_name_away();
+  node.barrier();
 }
 
 }  // namespace
@@ -129,13 +149,18 @@ NodeMemory::NodeMemory(const Topology& topology, std::size_t bytes) {
     sizes.push_back(std::stoull(size));
   }
   const std::vector<std::size_t> places = places_of(sizes);
-  memory_ = map_on_node(topology, sizes, places.back());
+  SharedFile file;
+  open_on_node(topology, sizes, places.back(), file);
+  const auto take = [&] {
+    memory_ = MappedMemory(file.descriptor(), places.back());
+    const std::size_t begin = places[node.rank()];
+    file.take_room(begin, in_whole_pages(bytes));
+    take_pages(memory_.bytes().subspan(begin, in_whole_pages(bytes)));
+  };
+  agree(topology.all(), take, missing_memory(node.size() == 1 ? "" : more_room));
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     regions_.push_back(memory_.bytes().subspan(places[rank], sizes[rank]));
   }
-  node.barrier();  // the file has no name: who is killed for want of memory leaves none behind
-  take_pages(memory_.bytes().subspan(places[node.rank()], in_whole_pages(bytes)));
-  node.barrier();
 }
 
 }  // namespace rubato::collectives

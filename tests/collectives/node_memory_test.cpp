@@ -1,33 +1,48 @@
 #include "collectives/node_memory.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "collectives/agreement.hpp"
 #include "huge_pages.hpp"
 #include "rank_pattern.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace rubato::collectives {
 namespace {
 
+using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Matcher;
+using testing::StartsWith;
+using testing::StrEq;
 
 static_assert(!std::is_copy_constructible_v<NodeMemory>);
 static_assert(!std::is_copy_assignable_v<NodeMemory>);
 static_assert(std::is_nothrow_move_constructible_v<NodeMemory>);
 static_assert(std::is_nothrow_move_assignable_v<NodeMemory>);
+
+// What this rank asked the system for room, and what the system shall answer first.
+struct Asked {
+  std::string file;
+  off_t bytes = 0;
+  std::size_t times = 0;
+  std::vector<int> errors;
+};
+Asked asked;
 
 std::size_t size_of(std::size_t node_rank) { return 1000 * node_rank + 8; }
 
@@ -71,8 +86,14 @@ constexpr std::array<std::size_t, 3> kinds{5'242'887, 8, 1'900'000};
 constexpr std::array<std::size_t, 3> huge_pages_of_kinds{3, 0, 1};
 std::size_t size_of_kind(std::size_t node_rank) { return kinds.at(node_rank % 3); }
 
+bool all_ranks_collapse_files() {
+  std::array<std::int64_t, 1> cannot{collapses_files() ? 0 : 1};
+  real_topology().all().maximum(cannot);
+  return cannot[0] == 0;
+}
+
 TEST(NodeMemory, LargeRegionsHaveHugePagesBesideSmallOnes) {
-  if (!collapses_files()) return;
+  if (!all_ranks_collapse_files()) GTEST_SKIP() << "no huge pages of files here";
   for (const Topology& topology : real_and_pretended_topologies()) {
     const std::size_t own_rank = topology.node().rank();
     const NodeMemory memory(topology, size_of_kind(own_rank));
@@ -110,49 +131,67 @@ TEST(NodeMemory, LeavesNoFile) {
   topology.all().barrier();  // the next test's file is not there yet
 }
 
-// Those of this job's files that still have a name.
-std::int64_t bytes_under_names() {
-  std::int64_t blocks = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(shared_memory_directory())) {
-    struct stat status {};
-    if (entry.path().stem() == file_stem() && ::stat(entry.path().c_str(), &status) == 0) {
-      blocks += status.st_blocks;
+class NodeMemoryRoom : public testing::Test {
+ protected:
+  void SetUp() override { asked = {}; }
+  void TearDown() override {
+    asked = {};
+    ::unsetenv("RUBATO_SHARED_MEMORY");
+  }
+
+  std::string refusal(std::size_t bytes) const {
+    try {
+      const NodeMemory memory(topology_, bytes);
+      return "";
+    } catch (const AgreedFailure& refused) {
+      EXPECT_EQ(refused.failure().exit_code, 71);
+      return refused.what();
     }
   }
-  return 512 * blocks;
+
+  Matcher<std::string> if_file(const Matcher<std::string>& expected) const {
+    return has_file_ ? expected : StrEq("");
+  }
+
+  const Topology& topology_ = real_topology();
+  const bool has_file_ = topology_.node().size() > 1;  // else it is memory of its own
+};
+
+// A rank that is killed for want of memory is killed while it takes some.
+TEST_F(NodeMemoryRoom, IsTakenWhenTheFileHasNoNameAnyMore) {
+  const NodeMemory memory(topology_, 10'000);
+  EXPECT_EQ(asked.bytes, has_file_ ? 12'288 : 0);
+  EXPECT_THAT(asked.file,
+              if_file(AllOf(StartsWith("/dev/shm/" + file_stem()), EndsWith(" (deleted)"))));
 }
 
-// A rank that is killed for want of memory is killed while it takes pages.
-TEST(NodeMemory, HasNoNameAnyMoreWhenItTakesPages) {
-  const Topology& topology = real_topology();
-  std::atomic<bool> is_over{false};
-  std::int64_t most_bytes = 0;
-  std::thread watch([&] {
-    while (!is_over) most_bytes = std::max(most_bytes, bytes_under_names());
-  });
-  for (int i = 0; i < 5; ++i) const NodeMemory memory(topology, std::size_t{16} << 20U);
-  is_over = true;
-  watch.join();
-  EXPECT_EQ(most_bytes, 0);
-  topology.all().barrier();
+TEST_F(NodeMemoryRoom, IsTakenFromTheDirectoryThatIsSet) {
+  const TemporaryDirectory directory;
+  ::setenv("RUBATO_SHARED_MEMORY", directory.path().c_str(), 1);
+  const NodeMemory memory(topology_, 8);
+  if (topology_.node().rank() == 0 && has_file_) {  // which creates it in its own directory
+    EXPECT_THAT(asked.file, StartsWith(directory.path().string() + "/" + file_stem()));
+  }
 }
 
-TEST(NodeMemory, IsTakenFromTheDirectoryThatIsSet) {
-  const Topology& topology = real_topology();
-  ASSERT_EQ(shared_memory_directory(), "/dev/shm");
+TEST_F(NodeMemoryRoom, MustHaveADirectory) {
   ::setenv("RUBATO_SHARED_MEMORY", "/does/not/exist", 1);
-  std::string refusal;
-  try {
-    const NodeMemory memory(topology, 64);
-  } catch (const AgreedFailure& refused) {
-    refusal = refused.what();
-  }
-  ::unsetenv("RUBATO_SHARED_MEMORY");
-  if (topology.node().size() == 1) {
-    EXPECT_EQ(refusal, "");  // which takes memory of its own
-  } else {
-    EXPECT_THAT(refusal, HasSubstr("cannot look into /does/not/exist: No such file or directory"));
-  }
+  EXPECT_THAT(refusal(64),
+              if_file(HasSubstr("cannot look into /does/not/exist: No such file or directory")));
+}
+
+TEST_F(NodeMemoryRoom, ThatOthersTookMeanwhileIsASentenceOnAllRanks) {
+  const bool is_last = topology_.all().rank() == topology_.all().size() - 1;
+  asked.errors = {is_last ? ENOSPC : 0};
+  EXPECT_THAT(refusal(std::size_t{3} << 20U),
+              if_file(HasSubstr("cannot take 4 MiB of /dev/shm: No space left on device; set "
+                                "RUBATO_SHARED_MEMORY to")));
+}
+
+TEST_F(NodeMemoryRoom, IsAskedForAgainAfterASignal) {
+  asked.errors = {EINTR, EINTR};
+  EXPECT_EQ(refusal(8), "");
+  EXPECT_EQ(asked.times, has_file_ ? 3 : 0);
 }
 
 TEST(NodeMemory, ARegionMayBeEmpty) {
@@ -191,9 +230,19 @@ TEST(NodeMemory, TooMuchIsRefusedOnAllRanksWithTheCure) {
     EXPECT_THAT(refusal.what(), HasSubstr(topology.hosts().back() + ": node-shared memory: "));
     EXPECT_THAT(refusal.what(), HasSubstr("/dev/shm has "));
     EXPECT_THAT(refusal.what(), HasSubstr("MiB free, but 1073741824 MiB are needed"));
-    EXPECT_THAT(refusal.what(), HasSubstr("RUBATO_SHARED_MEMORY"));
+    EXPECT_THAT(refusal.what(), HasSubstr("mpirun -x RUBATO_SHARED_MEMORY"));
   }
 }
 
 }  // namespace
 }  // namespace rubato::collectives
+
+// In the place of the C library's.
+extern "C" int posix_fallocate(int file, off_t begin, off_t bytes) {
+  auto& asked = rubato::collectives::asked;
+  asked.file = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file));
+  asked.bytes = bytes;
+  const std::size_t time = asked.times++;
+  if (time < asked.errors.size() && asked.errors[time] != 0) return asked.errors[time];
+  return fallocate(file, 0, begin, bytes) == 0 ? 0 : errno;
+}
