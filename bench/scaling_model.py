@@ -1,4 +1,4 @@
-"""What an update costs on more machines than there are: a sum of eight terms, fitted, then asked.
+"""What an update costs on more machines than there are: a sum of terms, fitted, then asked.
 
 usage: scaling_model.py [--results build/bench/results/update_costs.json] [--models MODEL ...]
                         [--ranks-per-host 16] [--gbit X] [--message-us X] [--substeps 1]
@@ -6,6 +6,9 @@ usage: scaling_model.py [--results build/bench/results/update_costs.json] [--mod
 The formula is that of term_amounts(): each term is an amount that follows from the case, times a
 constant of the machine. update_costs.py measures the cases and fits the constants; relative errors
 count alike, so that small updates are not drowned by large ones, and no constant is negative.
+
+What the cores do to send and receive hides behind a narrow link, and a wide one behind the cores:
+each case that is measured tells about one of the two, and of others the longer counts.
 
 Left out: sums over hosts that hide behind the last backward pass, so networks look slower than they
 are; memory that the ranks of a large host share, so such hosts look faster; failures.
@@ -26,13 +29,15 @@ from rubato_train import MINIBATCH
 # the sum of several, and the mean back.
 ADDEND_BYTES_OF_ONE, ADDEND_BYTES, MEAN_BYTES = 4, 5, 4
 MESSAGE_ELEMENTS = 8192  # of a slice's bucket, for each host
+NARROW, WIDE, AS_COMPUTED = "narrow", "wide", "as computed"  # links between hosts
+HIDDEN_TERMS = {NARROW: ("messages", "handling"), WIDE: ("wire",)}
 # Facts that are summed over hosts, out and back: of a minibatch, and of a rank.
 MINIBATCH_BYTES, RANK_BYTES = 2 * 48, 2 * 24
 
 TERMS = {"fixed": "s an update", "arithmetic": "s/FLOP", "adding": "s/parameter and substep",
          "summing": "s/parameter", "stepping": "s/parameter of a rank's slice",
          "crowding": "s for each rank beyond the first of a core", "messages": "s/message",
-         "wire": "s/byte"}
+         "handling": "s/byte of a rank", "wire": "s/byte of a host"}
 
 
 @dataclasses.dataclass
@@ -47,12 +52,13 @@ class Point:
     parameters: int
     flops: float  # of a sample
     cores: int  # that all these ranks share
+    link: str = NARROW
     seconds: float = 0
 
     def __str__(self):
         return (f"{self.model:<20} {self.parameters:>9} parameters {self.hosts} x "
                 f"{self.ranks // self.hosts} ranks {self.substeps:>3} x {self.minibatch:<3}"
-                f"{1000 * self.seconds:>10.3f} ms")
+                f"{self.link if self.hosts > 1 else '':<7}{1000 * self.seconds:>10.3f} ms")
 
 
 @dataclasses.dataclass
@@ -60,15 +66,23 @@ class Model:
     constants: dict  # of each term, from its amount to seconds
 
     def parts(self, point):
-        return {term: self.constants[term] * amount
-                for term, amount in term_amounts(point).items()}
+        parts = {term: self.constants[term] * amount
+                 for term, amount in term_amounts(point).items()}
+        if point.link == AS_COMPUTED:
+            by_cores = sum(parts[term] for term in HIDDEN_TERMS[NARROW])
+            return without_hidden(parts, NARROW if parts["wire"] > by_cores else WIDE)
+        return without_hidden(parts, point.link)
 
     def seconds(self, point):
         return sum(self.parts(point).values())
 
 
+def without_hidden(terms, link):
+    return {term: 0 if term in HIDDEN_TERMS[link] else value for term, value in terms.items()}
+
+
 def term_amounts(point):
-    """How much of each term a case has."""
+    """How much of each term a case has, hidden or not."""
     ranks_of_host = point.ranks // point.hosts
     per_core = max(1, point.ranks / point.cores)
     slice_size = point.parameters / ranks_of_host
@@ -77,19 +91,22 @@ def term_amounts(point):
     is_of_one = ranks_of_host * point.substeps == 1
     wire_bytes = (ADDEND_BYTES_OF_ONE if is_of_one else ADDEND_BYTES) + MEAN_BYTES
     facts = point.ranks * (MINIBATCH_BYTES * point.substeps + RANK_BYTES) if others else 0
+    bytes_of_host = wire_bytes * point.parameters * others / point.hosts + facts
     return {"fixed": 1,
             "arithmetic": per_core * point.substeps * point.minibatch * point.flops,
             "adding": per_core * point.substeps * point.parameters,
             "summing": per_core * point.parameters,
             "stepping": per_core * slice_size,
             "crowding": per_core - 1,
-            "messages": 2 * others * buckets,
-            "wire": wire_bytes * point.parameters * others / point.hosts + facts}
+            "messages": per_core * 2 * others * buckets,
+            "handling": per_core * bytes_of_host / ranks_of_host,
+            "wire": bytes_of_host}
 
 
 def fit(points):
     """The constants, none negative, with the least squares of the relative errors."""
-    rows = [[amount / point.seconds for amount in term_amounts(point).values()]
+    rows = [[amount / point.seconds
+             for amount in without_hidden(term_amounts(point), point.link).values()]
             for point in points]
     return Model(dict(zip(TERMS, least_squares(rows))))
 
@@ -133,7 +150,7 @@ class Cluster:
     def point(self, name, ranks):
         hosts = -(-ranks // self.ranks_per_host)
         return Point(name, ranks, hosts, self.substeps, MINIBATCH, model_costs.parameters_of(name),
-                     model_costs.flops_per_sample(name), cores=ranks)
+                     model_costs.flops_per_sample(name), cores=ranks, link=AS_COMPUTED)
 
     def rank_counts(self):
         """One, a host, and four times as many each, up to the largest."""
@@ -150,7 +167,7 @@ def prediction(model, cluster):
              f"of {cluster.substeps} x {MINIBATCH} samples a rank", network_of(model)]
     for name in cluster.models:
         first = None
-        lines.append(f"\n{name:<14}{'batch':>8}{'compute':>10}{'node':>9}{'messages':>10}"
+        lines.append(f"\n{name:<14}{'batch':>8}{'compute':>10}{'node':>9}{'sending':>10}"
                      f"{'wire':>9}{'all':>10}  efficiency")
         alone = model.seconds(cluster.point(name, 1))
         for ranks in cluster.rank_counts():
@@ -171,14 +188,16 @@ def prediction(model, cluster):
 def grouped(parts):
     return {"compute": parts["fixed"] + parts["arithmetic"] + parts["adding"],
             "node": parts["summing"] + parts["stepping"] + parts["crowding"],
-            "messages": parts["messages"], "wire": parts["wire"]}
+            "sending": parts["messages"] + parts["handling"], "wire": parts["wire"]}
 
 
 def network_of(model):
-    if not model.constants["wire"]:
-        return "no network was measured: only what happens within hosts is counted"
-    return (f"network: {8e-9 / model.constants['wire']:.2f} Gbit/s a host, "
-            f"{1e6 * model.constants['messages']:.1f} us a message")
+    """Both parts of what a network costs; one without constants was not measured."""
+    wire, messages, handling = (model.constants[term] for term in ("wire", "messages", "handling"))
+    by_wire = f"{8e-9 / wire:.2f} Gbit/s a host" if wire else "links: not measured, not counted"
+    by_cores = (f"{1e6 * messages:.1f} us a message and {1e9 * handling:.2f} ns a byte for a rank"
+                if messages or handling else "sending by the cores: not measured, not counted")
+    return f"network: {by_wire}; {by_cores}"
 
 
 def report(model, points, cluster, gbit=None, message_us=None):
@@ -198,16 +217,27 @@ def positive(text):
     return number
 
 
+def not_negative(text):
+    return 0.0 if float(text) == 0 else positive(text)
+
+
+def count(text):
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
 def parse_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=pathlib.Path,
                         default="build/bench/results/update_costs.json")
     parser.add_argument("--models", nargs="+", default=Cluster.models)
-    parser.add_argument("--ranks-per-host", type=int, default=Cluster.ranks_per_host)
-    parser.add_argument("--substeps", type=int, default=Cluster.substeps)
+    parser.add_argument("--ranks-per-host", type=count, default=Cluster.ranks_per_host)
+    parser.add_argument("--substeps", type=count, default=Cluster.substeps)
     parser.add_argument("--gbit", type=positive, help="of a host's link; default as fitted")
-    parser.add_argument("--message-us", type=float, help="of a message; default as fitted")
+    parser.add_argument("--message-us", type=not_negative, help="of a message; default as fitted")
     return parser.parse_args()
 
 
@@ -220,8 +250,8 @@ def main():
     for name in ("host", "cpu", "cores", "time", "rubato"):
         print(f"# {name}: {results['context'][name]}")
     cluster = Cluster(options.ranks_per_host, options.substeps, options.models)
-    print(report(Model(results["constants"]), [Point(**point) for point in results["points"]],
-                 cluster, options.gbit, options.message_us))
+    points = [Point(**point) for point in results["points"]]
+    print(report(fit(points), points, cluster, options.gbit, options.message_us))
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 usage: update_costs.py [--build build/bench] [--rounds 3] [--seconds 1] [--rate 1gbit]
 
 Multilayer perceptrons, whose size can be chosen: one thing grows while the others stay. Ranks go
-beyond the cores, and the hosts are network namespaces of this machine (tests/cluster), with links
-of --rate, that share its cores: the model of scaling_model.py has a term for the crowding. It is
+beyond the cores, and the hosts are network namespaces of this machine (tests/cluster) that share
+its cores: the model of scaling_model.py has a term for the crowding. Links of --rate tell what the
+wire takes, links as wide as the machine makes them what the cores do to send and receive. It is
 fitted to all that was measured, shown beside it, and then asked about clusters of one's own
 choice: `scaling_model.py` does that with the result file.
 """
@@ -18,38 +19,41 @@ import model_costs
 import scaling_model
 from measure import Missing
 from rubato_train import LEAST_UPDATES, Case, Rubato
-from scaling_model import Point
+from scaling_model import NARROW, WIDE, Point
 
 RUN_ON_HOSTS = pathlib.Path(__file__).resolve().parents[1] / "tests/cluster/run_on_hosts.sh"
 MIDDLE = "mlp:512,512"  # 670 k parameters
-SIZES = ("mlp:28", "mlp:160,160", MIDDLE, "mlp:1600,1200", "mlp:3600,3600,2700")  # 22 k to 25.6 M
+TINY = "mlp:4"  # whose messages are small: tells them from their bytes
+SIZES = ("mlp:28", "mlp:160,160", MIDDLE, "mlp:1600,1200", "mlp:3600,3600,2700")  # 22 k to 25.5 M
 
 
 def plan(is_quick):
-    """What is measured: a heading, and (hosts, case) for each line under it."""
+    """What is measured: a heading, the links between hosts, and (hosts, case) for each line."""
     def pick(values):
         return values[::2] if is_quick else values
 
-    yield "ranks of one host", [(1, Case(MIDDLE, 1, ranks)) for ranks in pick(range(1, 9))]
-    yield "substeps of each rank", [(1, Case(MIDDLE, substeps, 2))
-                                    for substeps in pick((1, 2, 4, 8, 16, 32, 64))]
-    yield "parameters", [(1, Case(model, 1, ranks, minibatch)) for model in pick(SIZES)
-                         for ranks in (1, 2) for minibatch in pick((32, 8))]
-    yield "hosts of one rank", [(hosts, Case(model, 1, hosts)) for model in SIZES[:3:2]
-                                for hosts in pick((2, 3, 4))]
-    yield "hosts of two ranks", [(hosts, Case(MIDDLE, 1, 2 * hosts)) for hosts in pick((2, 3))]
+    yield "ranks of one host", NARROW, [(1, Case(MIDDLE, 1, ranks)) for ranks in pick(range(1, 9))]
+    yield "substeps of each rank", NARROW, [(1, Case(MIDDLE, substeps, 2))
+                                            for substeps in pick((1, 2, 4, 8, 16, 32, 64))]
+    yield "parameters", NARROW, [(1, Case(model, 1, ranks, minibatch)) for model in pick(SIZES)
+                                 for ranks in (1, 2) for minibatch in pick((32, 8))]
+    for link, models in ((NARROW, SIZES[:3:2]), (WIDE, (TINY, *SIZES[:4]))):
+        yield (f"hosts of one rank, {link}", link,
+               [(hosts, Case(model, 1, hosts)) for model in models for hosts in pick((2, 3, 4))])
+        yield (f"hosts of two ranks, {link}", link,
+               [(hosts, Case(MIDDLE, 1, 2 * hosts)) for hosts in pick((2, 3))])
 
 
-def launcher(hosts, case, rate):
+def launcher(hosts, case, rate=None):
     if hosts == 1:
         return ()
     return (RUN_ON_HOSTS, "--hosts", hosts, "--ranks-per-host", case.ranks // hosts,
-            "--rate", rate)
+            *(() if rate is None else ("--rate", rate)))
 
 
-def point(rubato, hosts, case, options):
+def point(rubato, hosts, case, link, options):
     """Median over the rounds of the median update of each; --quick is content with the probe."""
-    how = launcher(hosts, case, options.rate)
+    how = launcher(hosts, case, options.rate if link == NARROW else None)
     seconds = [statistics.median(rubato.updates(case, LEAST_UPDATES, launcher=how))]
     if not options.quick:
         updates = max(LEAST_UPDATES, round(options.seconds / seconds.pop()))
@@ -58,17 +62,17 @@ def point(rubato, hosts, case, options):
     return Point(model=case.model, ranks=case.ranks, hosts=hosts, substeps=case.substeps,
                  minibatch=case.minibatch, parameters=model_costs.parameters_of(case.model),
                  flops=model_costs.flops_per_sample(case.model), cores=measure.cores(),
-                 seconds=statistics.median(seconds))
+                 link=link, seconds=statistics.median(seconds))
 
 
 def run(options, report):
     rubato = Rubato(options.build)
     points = []
-    for heading, lines in plan(options.quick):
+    for heading, link, lines in plan(options.quick):
         try:
             for hosts, case in lines:
-                points.append(point(rubato, hosts, case, options))
-                print(f"{heading + ':':<24}{points[-1]}", flush=True)
+                points.append(point(rubato, hosts, case, link, options))
+                print(f"{heading + ':':<28}{points[-1]}", flush=True)
         except Missing as missing:
             report.skip(f"{heading}: {missing}")
     model = scaling_model.fit(points)
