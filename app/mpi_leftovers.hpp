@@ -1,9 +1,9 @@
 // What a job of Open MPI has on this host, and leaves when its mpirun is killed: the session
 // directory (TMPDIR/ompi.HOST.UID/pid.PID) and the shared memory of its ranks
-// (/dev/shm/vader_segment..., and for a moment our own /dev/shm/rubato..., empty then; not looked
-// for where RUBATO_SHARED_MEMORY puts it). An mpirun that ends by itself removes both, also after
-// ranks that died. One that is killed while it does so has perhaps removed the first alone, which
-// says whose the second is: so it is read while the job runs.
+// (/dev/shm/vader_segment..., and for a moment our own /dev/shm/rubato..., a file without memory
+// then; not looked for where RUBATO_SHARED_MEMORY puts it). An mpirun that ends by itself removes
+// both, also after ranks that died. One that is killed while it does so has perhaps removed the
+// first alone, which says whose the second is: so it is read while the job runs.
 #pragma once
 
 #include <sys/types.h>

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -48,6 +49,7 @@ class SharedFile {
   }
 
   void open(const std::string& name) {
+    name_ = name;
     descriptor_ = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
     if (descriptor_ < 0) fail("cannot open " + name);
   }
@@ -57,13 +59,20 @@ class SharedFile {
     is_creator_ = false;
   }
 
-  // Later want of memory would be a bus error.
+  // Later want of memory would be a bus error. In pieces, as a signal undoes a call as a whole: one
+  // of a profiler's timer would undo each that takes longer than it lets pass.
   void take_room(std::size_t begin, std::size_t bytes) const {
-    if (descriptor_ < 0 || bytes == 0) return;
-    do {
-      errno = posix_fallocate(descriptor_, static_cast<off_t>(begin), static_cast<off_t>(bytes));
-    } while (errno == EINTR);
-    if (errno != 0) fail("cannot take " + in_mib(bytes) + " of " + shared_memory_directory());
+    if (descriptor_ < 0) return;
+    for (const std::size_t end = begin + bytes; begin < end; begin += huge_page_bytes) {
+      const std::size_t piece = std::min(huge_page_bytes, end - begin);
+      do {
+        errno = posix_fallocate(descriptor_, static_cast<off_t>(begin), static_cast<off_t>(piece));
+      } while (errno == EINTR);
+      if (errno != 0) {
+        fail("cannot take " + in_mib(bytes) + " of " +
+             std::filesystem::path(name_).parent_path().string());
+      }
+    }
   }
 
   int descriptor() const { return descriptor_; }
@@ -151,13 +160,14 @@ NodeMemory::NodeMemory(const Topology& topology, std::size_t bytes) {
   const std::vector<std::size_t> places = places_of(sizes);
   SharedFile file;
   open_on_node(topology, sizes, places.back(), file);
+  const auto map = [&] { memory_ = MappedMemory(file.descriptor(), places.back()); };
+  agree(topology.all(), map, missing_memory(""));
   const auto take = [&] {
-    memory_ = MappedMemory(file.descriptor(), places.back());
     const std::size_t begin = places[node.rank()];
     file.take_room(begin, in_whole_pages(bytes));
     take_pages(memory_.bytes().subspan(begin, in_whole_pages(bytes)));
   };
-  agree(topology.all(), take, missing_memory(node.size() == 1 ? "" : more_room));
+  agree(topology.all(), take, missing_memory(more_room));
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     regions_.push_back(memory_.bytes().subspan(places[rank], sizes[rank]));
   }

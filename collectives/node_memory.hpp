@@ -3,8 +3,8 @@
 // One region per rank of the node, each 64-byte aligned, zero at first, in huge pages where it is
 // large and the system has some (mapped_memory.hpp). Ranks order their accesses with NodeBarrier.
 // Allocation is refused on all ranks of the job alike where the directory that it is taken from has
-// no room for it on some node: none of it is promised only. A node of one rank takes memory of its
-// process alone.
+// no room for it on some node: on file systems that keep what they promise it is taken at once. A
+// node of one rank takes memory of its process alone.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,9 @@ std::string shared_memory_directory();
 class NodeMemory {
  public:
   // Collective over all ranks. `bytes` may differ between ranks, 0 is legal. Throws AgreedFailure
-  // (exit code 71) where the memory is missing, naming host, directory and the setting that cures
-  // it, and what is free and what is needed unless others take it at the same time.
+  // (exit code 71) where the memory is missing, naming the directory and the setting that cures it,
+  // the host unless all are alike, and what is free and what is needed unless others take it at the
+  // same time.
   NodeMemory(const Topology& topology, std::size_t bytes);
 
   std::span<std::byte> region(std::size_t node_rank) const {  // that rank's region, as mapped here
