@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,7 @@ static_assert(std::is_nothrow_move_assignable_v<NodeMemory>);
 // What this rank asked the system for room, and what the system shall answer first.
 struct Asked {
   std::string file;
+  std::size_t begin = 0;  // of the first time
   std::size_t bytes = 0;
   std::size_t times = 0;
   std::vector<int> errors;
@@ -93,12 +95,17 @@ bool all_ranks_collapse_files() {
 }
 
 TEST(NodeMemory, LargeRegionsHaveHugePagesBesideSmallOnes) {
-  if (!all_ranks_collapse_files()) GTEST_SKIP() << "no huge pages of files here";
+  const bool have_some = all_ranks_collapse_files();
   for (const Topology& topology : real_and_pretended_topologies()) {
     const std::size_t own_rank = topology.node().rank();
     const NodeMemory memory(topology, size_of_kind(own_rank));
-    EXPECT_EQ(huge_bytes(memory.region(own_rank)),
-              huge_pages_of_kinds.at(own_rank % 3) * huge_page_bytes);
+    const std::span<std::byte> region = memory.region(own_rank);
+    const std::size_t huge_pages = huge_pages_of_kinds.at(own_rank % 3);
+    const auto begin = reinterpret_cast<std::uintptr_t>(region.data());
+    EXPECT_EQ(begin % (huge_pages > 0 ? huge_page_bytes : page_bytes), 0);
+    if (have_some) {
+      EXPECT_EQ(huge_bytes(region), huge_pages * huge_page_bytes);
+    }
   }
 }
 
@@ -159,7 +166,7 @@ class NodeMemoryRoom : public testing::Test {
   const std::string set_ = shared_memory_directory();
   const Topology& topology_ = real_topology();
   const std::vector<std::size_t>& nodes_ = topology_.ranks_per_node();
-  // Nodes of one rank take memory of its own.
+  // A node of one rank takes memory of its process alone.
   const bool has_file_ = topology_.node().size() > 1;
   const bool some_have_files_ = std::ranges::max(nodes_) > 1;
 };
@@ -167,8 +174,9 @@ class NodeMemoryRoom : public testing::Test {
 // A rank that is killed for want of memory is killed while it takes some.
 TEST_F(NodeMemoryRoom, IsTakenWhenTheFileHasNoNameAnyMore) {
   const NodeMemory memory(topology_, 5'242'887);
+  EXPECT_EQ(asked.bytes, has_file_ ? 3 * huge_page_bytes : 0);
   if (!has_file_) return;
-  EXPECT_EQ(asked.bytes, 3 * huge_page_bytes);
+  EXPECT_EQ(asked.begin, topology_.node().rank() * 3 * huge_page_bytes);
   EXPECT_THAT(asked.file, AllOf(StartsWith(in_default_directory()), EndsWith(" (deleted)")));
 }
 
@@ -190,8 +198,30 @@ TEST_F(NodeMemoryRoom, IsTakenFromTheDirectoryThatIsSet) {
 
 TEST_F(NodeMemoryRoom, MustHaveADirectory) {
   ::setenv("RUBATO_SHARED_MEMORY", "/does/not/exist", 1);
-  EXPECT_THAT(refusal(64),
-              HasSubstr(some_have_files_ ? "cannot look into /does/not/exist: No such" : ""));
+  const std::string sentence = refusal(64);
+  if (some_have_files_) {
+    EXPECT_THAT(sentence, HasSubstr("cannot look into /does/not/exist: No such file or directory"));
+  } else {
+    EXPECT_EQ(sentence, "");
+  }
+}
+
+// "/proc/self" is another directory for each process.
+TEST_F(NodeMemoryRoom, MustBeInADirectoryThatAllRanksOfTheHostHave) {
+  const TemporaryDirectory directory;
+  const int opened = topology_.node().rank() == 0
+                         ? ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                         : -1;
+  ::setenv("RUBATO_SHARED_MEMORY", ("/proc/self/fd/" + std::to_string(opened)).c_str(), 1);
+  const std::string sentence = refusal(64);
+  if (some_have_files_) {
+    EXPECT_THAT(sentence, AllOf(HasSubstr("cannot open /proc/self/fd/"),
+                                HasSubstr("; set RUBATO_SHARED_MEMORY to a directory that all")));
+  } else {
+    EXPECT_EQ(sentence, "");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  if (opened >= 0) ::close(opened);
 }
 
 TEST_F(NodeMemoryRoom, ThatOthersTookMeanwhileIsASentenceOnAllRanks) {
@@ -255,8 +285,9 @@ extern "C" int posix_fallocate(int file, off_t begin, off_t bytes) {
   std::error_code ignored;
   asked.file =
       std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file), ignored).string();
-  asked.bytes += static_cast<std::size_t>(bytes);
   const std::size_t time = asked.times++;
+  if (time == 0) asked.begin = static_cast<std::size_t>(begin);
+  asked.bytes += static_cast<std::size_t>(bytes);
   if (time < asked.errors.size() && asked.errors[time] != 0) return asked.errors[time];
   return reinterpret_cast<decltype(&posix_fallocate)>(dlsym(RTLD_NEXT, "posix_fallocate"))(
       file, begin, bytes);
