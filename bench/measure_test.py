@@ -226,11 +226,13 @@ class Fit(unittest.TestCase):
     def test_of_a_link_without_speed_is_refused(self):
         for text in ("0", "-1", "nan", "inf", "fast"):
             self.assertRaises(ValueError, scaling_model.positive, text)
-            self.assertEqual(scaling_model.not_negative("0"), 0)
-            if text != "0":
-                self.assertRaises(ValueError, scaling_model.not_negative, text)
         self.assertEqual(scaling_model.positive("0.5"), 0.5)
-        self.assertEqual(scaling_model.not_negative("0.5"), 0.5)
+
+    def test_of_messages_that_give_time_back_is_refused(self):
+        for text in ("-1", "nan", "inf", "fast"):
+            self.assertRaises(ValueError, scaling_model.not_negative, text)
+        for text in ("0", "0.5"):
+            self.assertEqual(scaling_model.not_negative(text), float(text))
 
     def test_of_hosts_without_ranks_is_refused(self):
         for text in ("0", "-1", "1.5", "many"):

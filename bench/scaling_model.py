@@ -4,8 +4,9 @@ usage: scaling_model.py [--results build/bench/results/update_costs.json] [--mod
                         [--ranks-per-host 16] [--gbit X] [--message-us X] [--substeps 1]
 
 The formula is that of term_amounts(): each term is an amount that follows from the case, times a
-constant of the machine. update_costs.py measures the cases and fits the constants; relative errors
-count alike, so that small updates are not drowned by large ones, and no constant is negative.
+constant of the machine. update_costs.py measures the cases, and the constants are fitted to them:
+relative errors count alike, so that small updates are not drowned by large ones, and no constant is
+negative.
 
 What the cores do to send and receive hides behind a narrow link, and a wide one behind the cores:
 each case that is measured tells about one of the two, and of others the longer counts.

@@ -76,8 +76,7 @@ def run(options, report):
         except Missing as missing:
             report.skip(f"{heading}: {missing}")
     model = scaling_model.fit(points)
-    report.details |= {"points": [vars(one) for one in points], "rate": options.rate,
-                       "constants": model.constants}
+    report.details |= {"points": [vars(one) for one in points], "rate": options.rate}
     print(scaling_model.report(model, points, scaling_model.Cluster()))
 
 
