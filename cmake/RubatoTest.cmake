@@ -11,7 +11,9 @@
 # number. PROCESSORS is what a test takes of ctest's jobs: six in the presets, three times the cores
 # of a small machine, since half of a test's time is waiting. One that MOSTLY_WAITS, for real
 # seconds, takes one. COST lets the wide ones begin first: left to the end, they would run one at a
-# time with nothing beside them.
+# time with nothing beside them. ctest gives free jobs to any test that fits, and a wide one has to
+# wait while there are narrower ones. So what begins first, wide ones and what others depend on,
+# takes three jobs, half of them, whatever its ranks; six only to measure speed with nothing beside.
 include(GoogleTest)
 find_package(GTest 1.12 REQUIRED)
 
@@ -71,6 +73,14 @@ function(rubato_timeout variable seconds)
   set(${variable} ${limit} PARENT_SCOPE)
 endfunction()
 
+# What a test of so many ranks takes of ctest's jobs: no more than half.
+function(rubato_processors variable ranks)
+  if(ranks GREATER 3)
+    set(ranks 3)
+  endif()
+  set(${variable} ${ranks} PARENT_SCOPE)
+endfunction()
+
 function(rubato_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
@@ -108,7 +118,7 @@ function(rubato_mpi_test name)
   rubato_test_program(${name} SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES})
   target_link_libraries(${name} PRIVATE rubato_mpi_test_main)
   foreach(ranks ${arg_RANKS})
-    set(processors ${ranks})
+    rubato_processors(processors ${ranks})
     if(arg_MOSTLY_WAITS)
       set(processors 1)
     endif()

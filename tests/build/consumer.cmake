@@ -37,4 +37,4 @@ rubato_timeout(timeout 120)
 set_tests_properties(
   build.package.install build.package.configure build.package.build build.package.run
   build.package.asks_for_c
-  PROPERTIES TIMEOUT ${timeout})
+  PROPERTIES TIMEOUT ${timeout} PROCESSORS 3)  # others wait for them, so they begin first

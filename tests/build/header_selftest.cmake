@@ -27,4 +27,4 @@ add_test(NAME build.headers_compile_alone
   COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target rubato_header_selftest)
 rubato_timeout(timeout 600)
 set_tests_properties(build.headers_compile_alone PROPERTIES
-  TIMEOUT ${timeout} PROCESSORS 2 COST 9 RESOURCE_LOCK build_tree)  # long: first
+  TIMEOUT ${timeout} PROCESSORS 3 COST 9 RESOURCE_LOCK build_tree)  # long: first
