@@ -7,8 +7,8 @@ import unittest
 
 from rubato_command import PATIENCE, CommandTest, command_line, json_lines, rubato
 
-# 17 thousand samples: 57 updates at least, whatever batches of at most 300 a run may choose.
-RUN = ["--data", "digits", "--model", "mlp:32", "--rule", "adascale", "--epochs", 12]
+# 60 updates at least, four an epoch, whatever batches of at most 300 a run may choose.
+RUN = ["--data", "digits", "--model", "mlp:32", "--rule", "adascale", "--epochs", 15]
 LIMITS = ["--adaptive", "max=300,local=4:60,initial=16"]
 
 
