@@ -1,14 +1,14 @@
 # Every header of the library folders compiles alone. A source of the same name, which begins with
-# it (check_layering.py), has shown that already; this is for headers without one, and for those
-# whose sources are compiled together. The object library is no part of the normal build; the test
-# builds it.
+# it (check_layering.py), shows that; this is for headers without one. Where RUBATO_UNITY_BUILD
+# compiles sources together it is left to the presets that compile each alone, dev and clang. The
+# object library is no part of the normal build; the test builds it.
 set(selftest_sources "")
 foreach(folder collectives data nn optim runtime)
   file(GLOB headers CONFIGURE_DEPENDS
     RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
   foreach(header IN LISTS headers)
     string(REPLACE ".hpp" ".cpp" own_source ${PROJECT_SOURCE_DIR}/${header})
-    if(EXISTS ${own_source} AND NOT (RUBATO_UNITY_BUILD AND folder STREQUAL "runtime"))
+    if(EXISTS ${own_source})
       continue()
     endif()
     set(source ${CMAKE_CURRENT_BINARY_DIR}/headers/${header}.cpp)
