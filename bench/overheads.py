@@ -1,7 +1,9 @@
 """What a second rank brings, and what exact sums, rules, optimizers, batches and timelines cost.
 
 usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models MODEL ...]
+                    [--only WORDS ...]
 
+--only runs those comparisons alone whose names have one of WORDS: for more rounds in the same time.
 The ways to run a model that are compared take short turns (alternation.py), anew in each round.
 One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
 beside 128 throughout, and beside as many updates of each size, which may take longer than those of
@@ -156,42 +158,68 @@ def speed_of_mixed(speed_of):
     return sum(speed_of) / sum(size / speed for size, speed in speed_of.items())
 
 
-def figures(model, rounds):
-    of_two, apart, waiting, both_of_apart = zip(*rounds["scaling"])
+def scaling_figures(model, rounds):
+    of_two, apart, waiting, both_of_apart = zip(*rounds)
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over 1 rank", of_two, "x",
                            at_least=SCALING_AT_LEAST)
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} lone runs at once over one", apart, "x")
     yield Figure.of_rounds(f"{model}: the same, if they waited for each other", waiting, "x")
     yield Figure.of_rounds(f"{model}: samples/s of {RANKS} ranks over {RANKS} lone runs at once",
                            both_of_apart, "x")
-    for what, _, beside, at_most in OVERHEADS:
-        yield Figure.of_rounds(f"{model}: {what}", rounds[what], "%",
-                               at_most=AT_MOST_OF.get((model, beside), at_most))
-    beyond_constant, beyond_its_sizes = zip(*rounds["changing batch"])
+
+
+def changing_batch_figures(model, rounds):
+    beyond_constant, beyond_its_sizes = zip(*rounds)
     yield Figure.of_rounds(f"{model}: batch changes at every update, beyond constant",
                            beyond_constant, "%", at_most=CHANGING_AT_MOST)
     yield Figure.of_rounds(f"{model}: the same, beyond constant batches of its sizes",
                            beyond_its_sizes, "%")
 
 
+def overhead_figures(model, rounds, what, beside, at_most):
+    yield Figure.of_rounds(f"{model}: {what}", rounds, "%",
+                           at_most=AT_MOST_OF.get((model, beside), at_most))
+
+
+# What a round of a comparison measures, of the ways, and its figures, of the model and all rounds.
+COMPARISONS = {
+    "scaling": (scaling, scaling_figures),
+    "changing batch": (changing_batch, changing_batch_figures),
+    **{what: (functools.partial(overhead, way=way, beside=beside),
+              functools.partial(overhead_figures, what=what, beside=beside, at_most=at_most))
+       for what, way, beside, at_most in OVERHEADS}}
+
+
+def comparisons(words):
+    """Those that have one of the words in their names, or all if there are none."""
+    for word in words or ():
+        if not any(word in name for name in COMPARISONS):
+            sys.exit(f'overheads.py: --only: no comparison has "{word}" in its name; there are: '
+                     + "; ".join(COMPARISONS))
+    return {name: comparison for name, comparison in COMPARISONS.items()
+            if not words or any(word in name for word in words)}
+
+
 def run(options, report):
+    chosen = comparisons(options.only)
     rubato = Rubato(options.build)
     report.details["rounds"] = {}
     for model in options.models:
         with tempfile.TemporaryDirectory() as directory:
             ways = Ways(rubato, model, options.seconds, pathlib.Path(directory))
             rounds = measure.in_turn(options.rounds, {
-                "scaling": functools.partial(scaling, ways),
-                "changing batch": functools.partial(changing_batch, ways),
-                **{what: functools.partial(overhead, ways, way, beside)
-                   for what, way, beside, _ in OVERHEADS}})
+                name: functools.partial(measured, ways)
+                for name, (measured, _) in chosen.items()})
         report.details["rounds"][model] = rounds
-        for figure in figures(model, rounds):
-            report.add(figure)
+        for name, (_, figures) in chosen.items():
+            for figure in figures(model, rounds[name]):
+                report.add(figure)
 
 
 def parser():
-    return measure.parser(__doc__, models=MODELS)
+    parser = measure.parser(__doc__, models=MODELS)
+    parser.add_argument("--only", nargs="+", metavar="WORDS")
+    return parser
 
 
 if __name__ == "__main__":

@@ -49,5 +49,19 @@ class ChangingBatch(unittest.TestCase):
         self.assertGreaterEqual(len(rows), WARM_UP_UPDATES + updates)
 
 
+class Only(unittest.TestCase):
+    def test_takes_the_comparisons_named_by_a_part_of_their_names(self):
+        self.assertEqual(list(overheads.comparisons(["AdaScale", "scaling"])),
+                         ["scaling", "AdaScale, beyond the linear rule"])
+
+    def test_left_out_takes_all(self):
+        self.assertEqual(list(overheads.comparisons(None)),
+                         ["scaling", "changing batch", *(what for what, *_ in overheads.OVERHEADS)])
+
+    def test_refuses_words_that_no_comparison_has(self):
+        with self.assertRaisesRegex(SystemExit, '"scales".*there are: scaling; changing batch'):
+            overheads.comparisons(["scaling", "scales"])
+
+
 if __name__ == "__main__":
     unittest.main()
