@@ -22,6 +22,11 @@ from measure import Failure, Missing
 
 TURN_SECONDS = 0.03
 LEAST_UPDATES = 12  # of a run: the first and the last turns do not count
+ATTEMPTS = 3
+
+
+class TooShort(Failure):
+    """Of runs that were over before they had taken turns."""
 
 
 @dataclasses.dataclass
@@ -114,7 +119,8 @@ class Run:
         """Between turns in which updates ended, but for the last, in which the run may have."""
         marks = self.marks[:-1]
         if len(marks) < 2:
-            raise Failure("the runs were too short to take turns: give them more --seconds")
+            raise TooShort("the runs were too short to take turns, give them more --seconds: in "
+                           f"{len(self.marks)} turns updates ended of {' '.join(self.command)}")
         return (marks[-1].samples - marks[0].samples) / (marks[-1].seconds - marks[0].seconds)
 
     def wait(self):
@@ -166,12 +172,22 @@ def speeds_in_this_order(sides):
         return [sum(run.samples_per_second() for run in side) for side in sides]
 
 
+def speeds_if_not_too_short(make_sides):
+    """The same of sides made anew for each attempt: a run may have been held up where it is not
+    measured, and the other be over then.
+    """
+    for _ in range(ATTEMPTS - 1):
+        with contextlib.suppress(TooShort):
+            return speeds_in_this_order(make_sides())
+    return speeds_in_this_order(make_sides())
+
+
 def speeds(make_sides):
     """Samples per second of each side: a list of runs that go on together, made anew for each of
     two measurements. In the second the sides begin in reverse: which begins first has its effects.
     """
-    forwards = speeds_in_this_order(make_sides())
-    backwards = speeds_in_this_order(make_sides()[::-1])[::-1]
+    forwards = speeds_if_not_too_short(make_sides)
+    backwards = speeds_if_not_too_short(lambda: make_sides()[::-1])[::-1]
     return [statistics.harmonic_mean(both) for both in zip(forwards, backwards)]
 
 

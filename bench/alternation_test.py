@@ -92,8 +92,16 @@ class Turns(unittest.TestCase):
                 alternation.speeds(lambda: [[self.training(updates, 0.002, exit_status=3)]])
 
     def test_trainings_that_are_too_short_are_told(self):
-        with self.assertRaisesRegex(Failure, "too short"):
-            alternation.speeds(lambda: [[self.training(3, 0.001)]])
+        make_sides = mock.Mock(side_effect=lambda: [[self.training(3, 0.001)]])
+        with self.assertRaisesRegex(Failure, "(?s)too short.* 3 0.001 0$"):
+            alternation.speeds(make_sides)
+        self.assertEqual(make_sides.call_count, alternation.ATTEMPTS)
+
+    def test_trainings_that_were_too_short_once_begin_again(self):
+        updates = iter([3, 100, 3, 3, 100])
+        speed, = alternation.speeds(lambda: [[self.training(next(updates), 0.005)]])
+        self.assertGreater(speed, 0)
+        self.assertEqual(list(updates), [])
 
     def test_are_over_when_the_measurement_is_terminated(self):
         former = signal.getsignal(signal.SIGTERM)
