@@ -4,6 +4,7 @@ usage: overheads.py [--build build/bench] [--rounds 5] [--seconds 3] [--models M
                     [--only WORDS ...]
 
 --only runs those comparisons alone whose names have one of WORDS: for more rounds in the same time.
+
 The ways to run a model that are compared take short turns (alternation.py), anew in each round.
 One minibatch of 32 for each rank in an update, but for the changing batch: 64, 192, 128 in turn,
 beside 128 throughout, and beside as many updates of each size, which may take longer than those of
@@ -217,9 +218,9 @@ def run(options, report):
 
 
 def parser():
-    parser = measure.parser(__doc__, models=MODELS)
-    parser.add_argument("--only", nargs="+", metavar="WORDS")
-    return parser
+    made = measure.parser(__doc__, models=MODELS)
+    made.add_argument("--only", nargs="+", metavar="WORDS")
+    return made
 
 
 if __name__ == "__main__":
