@@ -173,8 +173,8 @@ def speeds_in_this_order(sides):
 
 
 def speeds_if_not_too_short(make_sides):
-    """The same of sides made anew for each attempt: a run may have been held up where it is not
-    measured, and the other be over then.
+    """The same, of sides made anew for each attempt. On a loud machine long runs, too, were seen to
+    be over too soon.
     """
     for _ in range(ATTEMPTS - 1):
         with contextlib.suppress(TooShort):
