@@ -7,13 +7,13 @@
 // One time is the slowest rank's, from a common start; the table shows medians over the rounds, of
 // which sums of more than 5 million elements get at most 11.
 // "slices" is SliceReducer with its result left in node-shared memory, which is what a training
-// step uses: addends are already in place, on one host they are summed straight into the result,
-// and the processor is told ahead what will be written; "streamed" copies each block of sums with
-// stores that go past the cache. The other ways sum private arrays. "exact" is what a training step
-// sums by default: doubles that are gradients rounded to a unit, with means in float as the result;
-// those of several minibatches on each host or, on hosts of one rank, "of one", which are floats.
-// "reading alone" is the least that any way takes in memory that ranks share: each rank reads all
-// addends of its slice, its own and those that the others have just written.
+// step uses: addends are already in place, and each block of sums is copied over the last ones;
+// "streamed" copies it with stores that go past the cache. The other ways sum private arrays.
+// "exact" is what a training step sums by default: doubles that are gradients rounded to a unit,
+// with means in float as the result; those of several minibatches on each host or, on hosts of one
+// rank, "of one", which are floats. "reading alone" is the least that any way takes in memory that
+// ranks share: each rank reads all addends of its slice, its own and those that the others have
+// just written.
 //
 // --link-gbit says how fast the link of each host is, and adds the fraction of its limit that each
 // way reaches. The limit is that of floats: each host sends and receives 2 (H-1)/H of them.
@@ -32,12 +32,12 @@
 
 #include "collectives/addend_sum.hpp"
 #include "collectives/allreduce.hpp"
+#include "collectives/copy_over.hpp"
 #include "collectives/node_barrier.hpp"
 #include "collectives/node_memory.hpp"
 #include "collectives/session.hpp"
 #include "collectives/slice_reducer.hpp"
 #include "collectives/streaming_copy.hpp"
-#include "collectives/write_prefetch.hpp"
 
 namespace {
 
@@ -171,26 +171,12 @@ void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float>
     if constexpr (std::is_same_v<T, float>) {
       adopt(begin, block);
     } else {
-      write_in_pieces(shared_sums.subspan(begin, block.size()),
-                      [=](std::size_t from, std::span<float> piece) {
-                        std::ranges::transform(block.subspan(from, piece.size()), piece.begin(),
-                                               [](T sum) { return static_cast<float>(sum); });
-                      });
+      alignas(64) std::array<float, block_elements> sums;
+      std::ranges::transform(block, sums.begin(), [](T sum) { return static_cast<float>(sum); });
+      adopt(begin, std::span(sums).first(block.size()));
     }
   };
-  SumUse<T> use{finish, shared_sums, adopt};
-  if constexpr (std::is_same_v<T, float>) {
-    if (!is_streamed) {
-      use.make_block = [=](std::span<const float* const> addends, std::size_t begin,
-                           std::size_t size) {
-        write_in_pieces(shared_sums.subspan(begin, size),
-                        [=](std::size_t from, std::span<float> piece) {
-                          sum_addends<float>(addends, begin + from, piece.size(), piece.data());
-                        });
-      };
-    }
-  }
-  reducer.begin(std::move(use));
+  reducer.begin({finish, shared_sums, adopt});
   reducer.reduce();
   barrier.wait();
 }
@@ -242,7 +228,7 @@ void measure(const Topology& topology, std::size_t count, const Options& options
   }
   for (const std::vector<double>& addends : rounded) {
     ways.push_back({[&] { refill(shared_sums, addends, exact_reducer->addends()); },
-                    [&] { sum_slices(*exact_reducer, barrier, shared_sums, true); }});
+                    [&] { sum_slices(*exact_reducer, barrier, shared_sums, false); }});
   }
   const NodeMemory addends(topology, count * sizeof(float));
   const std::span<float> mine = addends.region_as<float>(topology.node().rank());

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collectives/addend_sum.hpp"
+#include "collectives/copy_over.hpp"
 #include "collectives/mpi_sum.hpp"
-#include "collectives/write_prefetch.hpp"
 
 namespace rubato::collectives {
 namespace {

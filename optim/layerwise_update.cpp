@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <utility>
 
-#include "collectives/write_prefetch.hpp"
+#include "optim/norm_block.hpp"
 #include "optim/squared_norm.hpp"
 
 namespace rubato::optim {
 
 LayerwiseUpdate::LayerwiseUpdate(const LayerwiseOptimizer<float>& optimizer, GradientSync& sync,
-                                 std::span<float> parameters, std::vector<std::span<float>> state)
+                                 WeightWriter& writer, std::span<float> parameters,
+                                 std::vector<std::span<float>> state)
     : optimizer_(optimizer),
       sync_(sync),
+      writer_(writer),
       parameters_(parameters),
       state_(std::move(state)),
       norms_(std::make_shared<TensorNorms>(sync.topology(), sync.segments())),
@@ -82,9 +84,12 @@ void LayerwiseUpdate::step(const Part& part) {
                      .is_vector = sync_.tensors()[part.tensor].is_vector};
   if (optimizer_.makes_directions()) tensor.direction_square = norms_->direction(part.tensor);
   for (std::size_t i = part.first_segment; i < part.end_segment; ++i) {
-    const TensorPart<float> elements = elements_of(i);
-    if (!optimizer_.makes_directions()) collectives::prefetch_for_writing(elements.parameters);
-    norms_->note_new_weights(i, optimizer_.step(elements, tensor));
+    TensorPart<float> elements = elements_of(i);
+    const auto take_step = [&](std::size_t, std::span<float> parameters) {
+      elements.parameters = parameters;
+      norms_->note_new_weights(i, optimizer_.step(elements, tensor));
+    };
+    writer_.write<norm_block_elements>(elements.parameters, take_step);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "optim/gradient_sync.hpp"
 #include "optim/layerwise.hpp"
 #include "optim/tensor_norms.hpp"
+#include "optim/weight_writer.hpp"
 
 namespace rubato::optim {
 
@@ -24,7 +25,8 @@ class LayerwiseUpdate {
   // `state` lie in memory that the node shares; both they and what is referred to must outlive
   // this.
   LayerwiseUpdate(const LayerwiseOptimizer<float>& optimizer, GradientSync& sync,
-                  std::span<float> parameters, std::vector<std::span<float>> state);
+                  WeightWriter& writer, std::span<float> parameters,
+                  std::vector<std::span<float>> state);
 
   // On every rank of the node, after the sum and Optimizer::begin_update(): the parameters of its
   // slice. The first time it also measures the weights, in a pass of its own: they may be a
@@ -46,6 +48,7 @@ class LayerwiseUpdate {
 
   const LayerwiseOptimizer<float>& optimizer_;
   GradientSync& sync_;
+  WeightWriter& writer_;
   std::span<float> parameters_;
   std::vector<std::span<float>> state_;
   std::shared_ptr<TensorNorms> norms_;  // the sync knows them too

@@ -28,11 +28,12 @@ SliceUpdate::SliceUpdate(Optimizer<float>& optimizer, GradientSync& sync, Shared
     : optimizer_(optimizer),
       sync_(sync),
       state_(std::move(state)),
+      writer_(/*others_read=*/sync.topology().node().size() > 1),
       state_of_piece_(optimizer.state_names().size()) {
   const auto* layerwise = dynamic_cast<const LayerwiseOptimizer<float>*>(&optimizer);
   if (layerwise == nullptr) return;
   layerwise_ = std::make_unique<LayerwiseUpdate>(
-      *layerwise, sync, state_.parameters,
+      *layerwise, sync, writer_, state_.parameters,
       std::vector<std::span<float>>(my_buffers().begin(), my_buffers().end()));
 }
 
@@ -66,7 +67,10 @@ void SliceUpdate::keep_mean() const {
                     state_.optimizer_state.back().subspan(slice.begin).begin());
 }
 
-void SliceUpdate::begin() { optimizer_.begin_update(rate_); }
+void SliceUpdate::begin() {
+  optimizer_.begin_update(rate_);
+  writer_.begin();
+}
 
 void SliceUpdate::take(std::size_t begin, std::span<const float> mean) {
   const FlushDenormals flush;
@@ -80,7 +84,7 @@ std::span<const std::span<float>> SliceUpdate::my_buffers() const {
   return std::span(state_.optimizer_state).first(state_of_piece_.size());
 }
 
-// The parameters lie in the caches of all ranks that have computed with them.
+// Of one block at most.
 void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean) {
   const auto update = [&](std::size_t from, std::span<float> parameters) {
     std::ranges::transform(my_buffers(), state_of_piece_.begin(), [&](std::span<float> all) {
@@ -88,7 +92,8 @@ void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean
     });
     optimizer_.update_slice(parameters, mean.subspan(from, parameters.size()), state_of_piece_);
   };
-  collectives::write_in_pieces(state_.parameters.subspan(begin, mean.size()), update);
+  writer_.write<collectives::usual_piece<float>>(state_.parameters.subspan(begin, mean.size()),
+                                                 update);
 }
 
 void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean) {

@@ -10,6 +10,7 @@
 #include "optim/gradient_sync.hpp"
 #include "optim/layerwise_update.hpp"
 #include "optim/optimizer.hpp"
+#include "optim/weight_writer.hpp"
 
 namespace rubato::optim {
 
@@ -54,6 +55,7 @@ class SliceUpdate final : public MeanUse {
   Optimizer<float>& optimizer_;
   const GradientSync& sync_;
   SharedState state_;
+  WeightWriter writer_;
   std::unique_ptr<LayerwiseUpdate> layerwise_;  // of an optimizer that steps tensor by tensor
   UpdateRate rate_;
   std::size_t minibatches_ = 0;

@@ -1,12 +1,12 @@
-// Both ways to copy to where other cores have read.
+// The ways to write where other cores have read.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
 #include <span>
 
+#include "collectives/copy_over.hpp"
 #include "collectives/streaming_copy.hpp"
-#include "collectives/write_prefetch.hpp"
 
 namespace rubato::collectives {
 namespace {
@@ -37,6 +37,26 @@ TEST(Copies, AreOfEveryElementAndNoMore) {
   expect_exact_copies_both_ways<float>();
   expect_exact_copies_both_ways<double>();
   expect_exact_copies_both_ways<std::int64_t>();
+}
+
+TEST(ChangeOver, ChangesTheElementsAndNoMore) {
+  constexpr std::size_t most = 1500;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{70}, most}) {
+    std::array<float, most + 2> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<float>(i);
+    const std::span<float> elements = std::span(all).subspan(1, size);
+    change_over<most>(elements, [&](std::span<float> copy) {
+      ASSERT_EQ(copy.size(), size);
+      for (std::size_t i = 0; i < size; ++i) {
+        copy[i] = 3 * copy[i] + 1;
+        ASSERT_EQ(elements[i], static_cast<float>(i + 1)) << "before the change is whole";
+      }
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto was = static_cast<float>(i);
+      ASSERT_EQ(all[i], i >= 1 && i <= size ? 3 * was + 1 : was) << "element " << i;
+    }
+  }
 }
 
 }  // namespace
