@@ -42,6 +42,13 @@ endif()
 # unbound; and a single test case that hangs is named before CTest's TIMEOUT ends the whole program.
 # GTEST_BRIEF: what a long program says of its failures is not lost in what it says of the rest.
 # HWLOC_COMPONENTS: a start would look for ten X displays, 5 s where "localhost" does not resolve.
+# Half of the tests' time is the kernel's, most of it for pages that are touched for the first time,
+# which a virtual machine may take 40 us for. So mpirun does without two arrays of zeros through
+# which it would tell ranks of the job (PMIX_MCA_gds), and what a test frees it gets again without
+# asking the kernel (GLIBC_TUNABLES).
+set(rubato_gib 1073741824)
+set(rubato_keep_memory
+  glibc.malloc.mmap_threshold=${rubato_gib}:glibc.malloc.trim_threshold=${rubato_gib})
 set(rubato_mpi_environment
   ${rubato_test_environment}
   OMPI_ALLOW_RUN_AS_ROOT=1
@@ -51,6 +58,8 @@ set(rubato_mpi_environment
   OMPI_MCA_mpi_yield_when_idle=1
   GTEST_BRIEF=1
   HWLOC_COMPONENTS=-gl
+  PMIX_MCA_gds=hash
+  GLIBC_TUNABLES=${rubato_keep_memory}
   RUBATO_TEST_TIME_LIMIT=${rubato_case_limit})
 
 # For the scripts, besides.
@@ -89,10 +98,10 @@ function(rubato_test_program name)
   target_compile_definitions(${name} PRIVATE RUBATO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUBATO_COMPILES_FAST ON)
   # More than half of a test file's compile time is GoogleTest's headers.
+  target_precompile_headers(${name} REUSE_FROM rubato_mpi_test_main)
   list(LENGTH arg_SOURCES files)
   if(files GREATER 3)
     rubato_compile_together(${name})
-    target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   endif()
 endfunction()
 
