@@ -12,6 +12,7 @@ reads all addends of its slice and does no more, which no sum can undercut.
 import re
 import sys
 
+import machine
 import measure
 import update_costs
 from measure import Figure, Missing
@@ -36,7 +37,8 @@ def rows_of(table):
 
 def one_host(options, program):
     counts = OF_ONE_HOST[:1] if options.quick else OF_ONE_HOST
-    runs = [rows_of(measure.run(["mpirun", "-q", "-n", RANKS, program, *counts], ENVIRONMENT))
+    command = ["mpirun", "-q", "-n", RANKS, program, *counts]
+    runs = [machine.undisturbed(lambda: rows_of(measure.run(command, ENVIRONMENT)))
             for _ in range(options.rounds)]
     for count in counts:
         fastest = [max(run[count][way][1] for way in FLOATS) for run in runs]

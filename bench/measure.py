@@ -21,8 +21,13 @@ import statistics
 import subprocess
 import sys
 
+import machine
+
 SKIPPED = 77
 HEADING = f"{'figure':<63} {'median':>15}  {'lowest to highest round':<26} {'bar':<12} verdict"
+
+TWO_CORES_SAY = (("two CPUs at once over one alone", "at_once", "x"),
+                 ("reading what the other CPU wrote", "gigabytes_per_second", "GB/s"))
 
 
 class Missing(Exception):
@@ -123,7 +128,7 @@ def in_turn(rounds, sides):
     results = {name: [] for name in sides}
     for _ in range(rounds):
         for name, measure_once in sides.items():
-            results[name].append(measure_once())
+            results[name].append(machine.undisturbed(measure_once))
     return results
 
 
@@ -143,6 +148,26 @@ def run(command, environment=None):
     if done.returncode != 0:
         raise Failure(f"{' '.join(words)}: exit status {done.returncode}: {done.stderr.strip()}")
     return done.stdout
+
+
+def two_cores(build):
+    """Its answer, where there are two CPUs."""
+    with contextlib.suppress(Missing):
+        return json.loads(run([build / "bench" / "two_cores"]))
+    return None
+
+
+def take(measure, options, report):
+    """Lets measure(options, report) add its figures, and adds those of the machine."""
+    watched = machine.Machine(lambda: two_cores(options.build), options.patience)
+    try:
+        with machine.watched(watched):
+            measure(options, report)
+    finally:
+        if watched.answers:
+            for name, key, unit in TWO_CORES_SAY:
+                report.add(Figure.of_rounds(f"this machine: {name}", [
+                    answer[key] for answer in watched.answers], unit, note=watched.note))
 
 
 def benchmarks(program, *options):
@@ -213,6 +238,9 @@ def parser(description, rounds=5, seconds=3, models=None):
                       help="of a side, each time that it is measured")
     if models:
         made.add_argument("--models", nargs="+", default=models)
+    made.add_argument("--patience", type=float, default=600, metavar="SECONDS",
+                      help="to wait in, and to measure again, while CPUs share a core "
+                           "(default %(default)s)")
     made.add_argument("--quick", action="store_true", help="one short round, of fewer cases")
     return made
 
@@ -220,7 +248,7 @@ def parser(description, rounds=5, seconds=3, models=None):
 def settle(options):
     """What one option says of others."""
     if options.quick:
-        options.rounds, options.seconds = 1, 0.5
+        options.rounds, options.seconds, options.patience = 1, 0.5, 0
     options.build = options.build.resolve()
     options.out = options.out or options.build / "results"
     return options
@@ -237,7 +265,7 @@ def main(title, made_parser, measure):
     try:
         report = Report(title, options)
         report.print_context()
-        measure(options, report)
+        take(measure, options, report)
         report.write()
     except Missing as missing:
         print(f"skipped: {missing}")

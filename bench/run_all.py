@@ -53,7 +53,7 @@ def programs(options):
 def options_of(script, options):
     """The script's own, with what was asked of all."""
     words = ["--build", str(options.build), "--out", str(options.out)]
-    for name in ("rounds", "seconds"):
+    for name in ("rounds", "seconds", "patience"):
         if getattr(options, name) is not None:
             words += [f"--{name}", str(getattr(options, name))]
     made = script.parser() if hasattr(script, "parser") else measure.parser(script.__doc__)
@@ -102,7 +102,7 @@ def main():
     for title, script in (SCRIPTS if options.quick else SCRIPTS | LONG_SCRIPTS).items():
         own = options_of(script, options)
         reports.append(Report(title, own))
-        all_went_well &= attempt(reports[-1], lambda: script.run(own, reports[-1]))
+        all_went_well &= attempt(reports[-1], lambda: measure.take(script.run, own, reports[-1]))
     for title, command in programs(options):
         report = Report(title, options)
         all_went_well &= attempt(report, lambda: run_program(report, command))

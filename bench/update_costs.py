@@ -14,6 +14,7 @@ import pathlib
 import statistics
 import sys
 
+import machine
 import measure
 import model_costs
 import scaling_model
@@ -57,7 +58,8 @@ def point(rubato, hosts, case, link, options):
     seconds = [statistics.median(rubato.updates(case, LEAST_UPDATES, launcher=how))]
     if not options.quick:
         updates = max(LEAST_UPDATES, round(options.seconds / seconds.pop()))
-        seconds = [statistics.median(rubato.updates(case, updates, launcher=how))
+        seconds = [machine.undisturbed(
+            lambda: statistics.median(rubato.updates(case, updates, launcher=how)))
                    for _ in range(options.rounds)]
     return Point(model=case.model, ranks=case.ranks, hosts=hosts, substeps=case.substeps,
                  minibatch=case.minibatch, parameters=model_costs.parameters_of(case.model),

@@ -1,0 +1,75 @@
+"""Whether the CPUs that ranks run on are two cores while something is measured.
+
+The host of a virtual machine may have two of its CPUs share a core, or move them apart, from one
+second to the next, and what two ranks are worth then says nothing of the program. So a round begins
+when two_cores finds two cores, and is measured again where it no longer does at the end, as long as
+patience lasts.
+"""
+
+import contextlib
+import time
+
+LEAST_AT_ONCE = 1.8  # what both compute at once, over one alone: two threads of a core give 1.1
+PAUSE_SECONDS = 1
+
+
+class Machine:
+    """Asks ask() for two_cores' answer, None where there are no two CPUs. `patience`: the seconds
+    that may be spent in vain.
+    """
+
+    def __init__(self, ask, patience, clock=time.monotonic, sleep=time.sleep):
+        self.ask, self.patience, self.clock, self.sleep = ask, patience, clock, sleep
+        self.answers, self.seconds_in_vain, self.rounds, self.rounds_on_one_core = [], 0, 0, 0
+
+    def has_two_cores(self):
+        answer = self.ask()
+        if answer is None:  # nothing to wait for
+            return True
+        self.answers.append(answer)
+        return answer["at_once"] >= LEAST_AT_ONCE
+
+    @property
+    def is_patient(self):
+        return self.seconds_in_vain < self.patience
+
+    def undisturbed(self, measure_once):
+        """What it gives, with two cores before and after it, or in the end whatever it gives."""
+        self.rounds += 1
+        while True:
+            begin = self.clock()
+            while not self.has_two_cores() and self.is_patient:
+                self.sleep(PAUSE_SECONDS)
+                self.seconds_in_vain += self.clock() - begin
+                begin = self.clock()
+            begin = self.clock()
+            value = measure_once()
+            if self.has_two_cores():
+                return value
+            self.seconds_in_vain += self.clock() - begin
+            if not self.is_patient:
+                self.rounds_on_one_core += 1
+                return value
+
+    @property
+    def note(self):
+        on_one_core = f", {self.rounds_on_one_core} of {self.rounds} rounds on less than two cores"
+        return (f"{self.seconds_in_vain:.0f} s in vain"
+                + (on_one_core if self.rounds_on_one_core > 0 else ""))
+
+
+WATCHED = [Machine(lambda: None, 0)]  # the last one counts
+
+
+@contextlib.contextmanager
+def watched(machine):
+    """For undisturbed()."""
+    WATCHED.append(machine)
+    try:
+        yield
+    finally:
+        WATCHED.pop()
+
+
+def undisturbed(measure_once):
+    return WATCHED[-1].undisturbed(measure_once)

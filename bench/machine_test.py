@@ -1,0 +1,128 @@
+"""When a measurement waits for two cores, and when it is taken again."""
+
+import contextlib
+import io
+import pathlib
+import types
+import unittest
+import unittest.mock as mock
+
+import alternation
+import machine
+import measure
+from machine import Machine
+from measure import Figure
+
+TWO_CORES, ONE_CORE = 2.0, 1.1
+
+
+class Clock:
+    def __init__(self):
+        self.seconds = 0
+
+    def __call__(self):
+        return self.seconds
+
+    def sleep(self, seconds):
+        self.seconds += seconds
+
+
+def machine_of(*at_once, patience=100):
+    """That answers so, one answer after the other; and its clock."""
+    answers, clock = iter(at_once), Clock()
+
+    def ask():
+        value = next(answers)
+        return None if value is None else {"at_once": value, "gigabytes_per_second": 30.0}
+
+    return Machine(ask, patience, clock, clock.sleep), clock
+
+
+class Rounds(unittest.TestCase):
+    def setUp(self):
+        self.measured = 0
+
+    def measure(self, clock, seconds=10):
+        def once():
+            clock.seconds += seconds
+            self.measured += 1
+            return self.measured
+        return once
+
+    def test_are_measured_once_on_two_cores(self):
+        watched, clock = machine_of(TWO_CORES, TWO_CORES)
+        self.assertEqual(watched.undisturbed(self.measure(clock)), 1)
+        self.assertEqual(watched.note, "0 s in vain")
+
+    def test_wait_for_two_cores(self):
+        watched, clock = machine_of(ONE_CORE, ONE_CORE, TWO_CORES, TWO_CORES)
+        self.assertEqual(watched.undisturbed(self.measure(clock)), 1)
+        self.assertEqual(watched.note, "2 s in vain")
+
+    def test_are_measured_again_if_the_cores_went_meanwhile(self):
+        watched, clock = machine_of(TWO_CORES, ONE_CORE, ONE_CORE, TWO_CORES, TWO_CORES)
+        self.assertEqual(watched.undisturbed(self.measure(clock)), 2)
+        self.assertEqual(watched.note, "11 s in vain")
+
+    def test_count_after_all_when_patience_is_at_its_end(self):
+        watched, clock = machine_of(TWO_CORES, ONE_CORE, TWO_CORES, ONE_CORE, ONE_CORE, ONE_CORE,
+                                    patience=15)
+        self.assertEqual(watched.undisturbed(self.measure(clock)), 2)
+        self.assertEqual(watched.undisturbed(self.measure(clock)), 3)
+        self.assertEqual(watched.note, "30 s in vain, 2 of 2 rounds on less than two cores")
+
+    def test_go_on_where_there_are_no_two_cpus(self):
+        watched, clock = machine_of(None, None)
+        self.assertEqual(watched.undisturbed(self.measure(clock)), 1)
+        self.assertEqual(watched.answers, [])
+
+
+class Measurements(unittest.TestCase):
+    def setUp(self):
+        self.asked = 0
+
+        def run(command):
+            self.assertEqual(command, [pathlib.Path("build/bench/two_cores")])
+            self.asked += 1
+            return '{"at_once": 1.95, "gigabytes_per_second": 30.5}'
+        patch = mock.patch.object(measure, "run", run)
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.options = types.SimpleNamespace(build=pathlib.Path("build"), patience=0)
+
+    def figures_of(self, work):
+        report = mock.Mock(figures=[])
+        report.add.side_effect = report.figures.append
+        measure.take(work, self.options, report)
+        return report.figures
+
+    def test_end_with_what_the_machine_was_like(self):
+        def work(_, report):
+            measure.in_turn(3, {"a": lambda: 1})
+            report.add(Figure("a", 1))
+        a, at_once, speed = self.figures_of(work)
+        self.assertEqual(self.asked, 6)
+        self.assertEqual((a.name, at_once.value, speed.value), ("a", 1.95, 30.5))
+        self.assertEqual(at_once.note, "0 s in vain")
+
+    def test_say_nothing_of_the_machine_if_they_did_not_look(self):
+        self.assertEqual(self.figures_of(lambda options, report: None), [])
+
+    def test_look_in_rounds_of_alternating_runs(self):
+        with mock.patch.object(alternation, "speeds", lambda make_sides: [1, 2]):
+            self.figures_of(lambda *_: alternation.speeds_in_rounds(2, None))
+        self.assertEqual(self.asked, 4)
+
+    def test_tell_of_the_machine_even_if_they_fail(self):
+        def work(*_):
+            measure.in_turn(1, {"a": lambda: 1})
+            raise measure.Failure("no more")
+        report = mock.Mock()
+        with self.assertRaises(measure.Failure), contextlib.redirect_stdout(io.StringIO()):
+            measure.take(work, self.options, report)
+        self.assertEqual(report.add.call_count, 2)
+        self.assertEqual(len(machine.WATCHED), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

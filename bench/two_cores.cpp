@@ -1,0 +1,146 @@
+// Whether the first two CPUs that this program may use are two cores, and how far apart.
+//
+// Those of a virtual machine need not be: its host moves them about, and may have them share a
+// core for a while, or put them where no cache is between them. Prints, as JSON:
+//   at_once               what both compute at once, over what one computes alone: about 2 of two
+//                         cores, 1 of two threads of one core
+//   gigabytes_per_second  how fast one reads what the other has just written: 2.6 MB of each, as
+//                         much as mlp:512,512 has gradients
+//
+//   two_cores             ends with 77 where there is one CPU only
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Lanes [[gnu::vector_size(32)]] = float;
+
+constexpr int rounds = 9;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void run_on(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<std::size_t>(cpu), &set);
+  if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
+    throw std::runtime_error("two_cores: cannot choose a CPU");
+  }
+}
+
+std::vector<int> cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> found;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return found;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) found.push_back(cpu);
+  }
+  return found;
+}
+
+// Both threads leave it together.
+class Meeting {
+ public:
+  void meet() {
+    const int before = arrived_.fetch_add(1);
+    const int both = before - before % 2 + 2;
+    while (arrived_.load() < both) {
+    }
+  }
+
+ private:
+  std::atomic<int> arrived_ = 0;
+};
+
+// Multiplications and additions that wait for nothing but the core's units, in millions a second.
+double arithmetic() {
+  constexpr int steps = 400'000;
+  std::array<Lanes, 12> chains;
+  for (std::size_t i = 0; i < chains.size(); ++i) chains[i] = Lanes{} + static_cast<float>(i);
+  const Lanes factor = Lanes{} + 0.999F;
+  const auto begin = Clock::now();
+  for (int step = 0; step < steps; ++step) {
+    for (Lanes& chain : chains) chain = chain * factor + factor;
+  }
+  const double seconds = seconds_since(begin);
+  const Lanes sum = std::accumulate(chains.begin(), chains.end(), Lanes{});
+  asm volatile("" : : "x"(sum));  // it is needed
+  return steps / seconds / 1e6;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + rounds / 2);
+  return values[rounds / 2];
+}
+
+// Each of both CPUs runs work(which, round).
+template <class Work>
+void on_both(const std::vector<int>& cpus, const Work& work) {
+  std::thread other([&] {
+    run_on(cpus[1]);
+    for (int round = 0; round < rounds; ++round) work(1, round);
+  });
+  for (int round = 0; round < rounds; ++round) work(0, round);
+  other.join();
+}
+
+double at_once(const std::vector<int>& cpus) {
+  Meeting meeting;
+  std::vector<double> alone;
+  std::array<std::vector<double>, 2> both{std::vector<double>(rounds), std::vector<double>(rounds)};
+  on_both(cpus, [&](std::size_t which, int round) {
+    meeting.meet();
+    both[which][static_cast<std::size_t>(round)] = arithmetic();
+  });
+  for (int round = 0; round < rounds; ++round) alone.push_back(arithmetic());
+  return (median(both[0]) + median(both[1])) / median(alone);
+}
+
+double gigabytes_per_second(const std::vector<int>& cpus) {
+  Meeting meeting;
+  std::vector<std::uint64_t> array(669'706 * sizeof(float) / sizeof(std::uint64_t));
+  std::vector<double> speeds;
+  on_both(cpus, [&](std::size_t which, int round) {
+    if (which == 1) std::iota(array.begin(), array.end(), round);
+    meeting.meet();
+    if (which == 0) {
+      const auto begin = Clock::now();
+      const std::uint64_t bits =
+          std::accumulate(array.begin(), array.end(), std::uint64_t{0}, std::bit_xor<>());
+      asm volatile("" : : "r"(bits));
+      speeds.push_back(static_cast<double>(array.size() * sizeof(array[0])) / seconds_since(begin));
+    }
+    meeting.meet();
+  });
+  return median(speeds) / 1e9;
+}
+
+}  // namespace
+
+int main() {
+  const std::vector<int> all = cpus();
+  if (all.size() < 2) {
+    std::puts("skipped: two CPUs");
+    return 77;
+  }
+  run_on(all[0]);
+  std::printf("{\"at_once\": %.3f, \"gigabytes_per_second\": %.1f}\n", at_once(all),
+              gigabytes_per_second(all));
+  return 0;
+}
