@@ -6,8 +6,8 @@
 // All ways take turns (A B C A B C ...), so that whatever else the machine does meets them alike.
 // One time is the slowest rank's, from a common start; the table shows medians over the rounds, of
 // which sums of more than 5 million elements get at most 11.
-// "slices" is SliceReducer with its result left in node-shared memory, which is what a training
-// step uses: addends are already in place, and each block of sums is copied over the last ones;
+// "slices" is SliceReducer, which a training step uses, with its result left in node-shared memory:
+// addends are already in place, and each block of sums is copied over the last ones;
 // "streamed" copies it with stores that go past the cache. The other ways sum private arrays.
 // "exact" is what a training step sums by default: doubles that are gradients rounded to a unit,
 // with means in float as the result; those of several minibatches on each host or, on hosts of one

@@ -1,21 +1,21 @@
-"""Whether the CPUs that ranks run on are two cores while something is measured.
+"""Whether two CPUs of this machine are two cores while something is measured.
 
 The host of a virtual machine may have two of its CPUs share a core, or move them apart, from one
 second to the next, and what two ranks are worth then says nothing of the program. So a round begins
-when two_cores finds two cores, and is measured again where it no longer does at the end, as long as
+when two_cores finds two cores, and is measured again if it no longer does at the end, as long as
 patience lasts.
 """
 
 import contextlib
 import time
 
-LEAST_AT_ONCE = 1.8  # what both compute at once, over one alone: two threads of a core give 1.1
+LEAST_AT_ONCE = 1.8  # what two compute at once, over one alone: two threads of a core give 1.1
 PAUSE_SECONDS = 1
 
 
 class Machine:
     """Asks ask() for two_cores' answer, None where there are no two CPUs. `patience`: the seconds
-    that may be spent in vain.
+    that may be spent in waiting and in rounds that do not count.
     """
 
     def __init__(self, ask, patience, clock=time.monotonic, sleep=time.sleep):
@@ -29,27 +29,29 @@ class Machine:
         self.answers.append(answer)
         return answer["at_once"] >= LEAST_AT_ONCE
 
-    @property
-    def is_patient(self):
-        return self.seconds_in_vain < self.patience
+    def waits_for_two_cores(self):
+        """Whether they came before patience ended."""
+        while not self.has_two_cores():
+            if self.seconds_in_vain >= self.patience:
+                return False
+            self.sleep(PAUSE_SECONDS)
+            self.seconds_in_vain += PAUSE_SECONDS
+        return True
 
     def undisturbed(self, measure_once):
         """What it gives, with two cores before and after it, or in the end whatever it gives."""
         self.rounds += 1
         while True:
-            begin = self.clock()
-            while not self.has_two_cores() and self.is_patient:
-                self.sleep(PAUSE_SECONDS)
-                self.seconds_in_vain += self.clock() - begin
-                begin = self.clock()
+            had_two_cores = self.waits_for_two_cores()
             begin = self.clock()
             value = measure_once()
-            if self.has_two_cores():
+            seconds = self.clock() - begin
+            if self.has_two_cores() and had_two_cores:
                 return value
-            self.seconds_in_vain += self.clock() - begin
-            if not self.is_patient:
+            if self.seconds_in_vain + seconds > self.patience:
                 self.rounds_on_one_core += 1
                 return value
+            self.seconds_in_vain += seconds
 
     @property
     def note(self):
@@ -58,18 +60,19 @@ class Machine:
                 + (on_one_core if self.rounds_on_one_core > 0 else ""))
 
 
-WATCHED = [Machine(lambda: None, 0)]  # the last one counts
+_watched = Machine(lambda: None, 0)  # which finds nothing to wait for
 
 
 @contextlib.contextmanager
 def watched(machine):
-    """For undisturbed()."""
-    WATCHED.append(machine)
+    """While it lasts, undisturbed() is this machine's."""
+    global _watched
+    before, _watched = _watched, machine
     try:
         yield
     finally:
-        WATCHED.pop()
+        _watched = before
 
 
 def undisturbed(measure_once):
-    return WATCHED[-1].undisturbed(measure_once)
+    return _watched.undisturbed(measure_once)

@@ -65,11 +65,16 @@ class Rounds(unittest.TestCase):
         self.assertEqual(watched.note, "11 s in vain")
 
     def test_count_after_all_when_patience_is_at_its_end(self):
-        watched, clock = machine_of(TWO_CORES, ONE_CORE, TWO_CORES, ONE_CORE, ONE_CORE, ONE_CORE,
-                                    patience=15)
+        watched, clock = machine_of(TWO_CORES, ONE_CORE, ONE_CORE, ONE_CORE, ONE_CORE, ONE_CORE,
+                                    TWO_CORES, ONE_CORE, TWO_CORES, ONE_CORE, patience=14)
         self.assertEqual(watched.undisturbed(self.measure(clock)), 2)
         self.assertEqual(watched.undisturbed(self.measure(clock)), 3)
-        self.assertEqual(watched.note, "30 s in vain, 2 of 2 rounds on less than two cores")
+        self.assertEqual(watched.note, "14 s in vain, 2 of 2 rounds on less than two cores")
+
+    def test_that_began_on_one_core_do_not_pass_for_better_ones(self):
+        watched, clock = machine_of(ONE_CORE, TWO_CORES, patience=0)
+        self.assertEqual(watched.undisturbed(self.measure(clock)), 1)
+        self.assertEqual(watched.note, "0 s in vain, 1 of 1 rounds on less than two cores")
 
     def test_go_on_where_there_are_no_two_cpus(self):
         watched, clock = machine_of(None, None)
@@ -98,12 +103,17 @@ class Measurements(unittest.TestCase):
 
     def test_end_with_what_the_machine_was_like(self):
         def work(_, report):
-            measure.in_turn(3, {"a": lambda: 1})
+            measure.in_turn(3, {"a": lambda: 1, "b": lambda: 2})
             report.add(Figure("a", 1))
         a, at_once, speed = self.figures_of(work)
-        self.assertEqual(self.asked, 6)
+        self.assertEqual(self.asked, 6, "before and after each round")
         self.assertEqual((a.name, at_once.value, speed.value), ("a", 1.95, 30.5))
         self.assertEqual(at_once.note, "0 s in vain")
+
+    def test_look_at_sides_that_are_not_compared(self):
+        self.figures_of(lambda *_: measure.in_turn(3, {"a": lambda: 1, "b": lambda: 2},
+                                                   are_compared=False))
+        self.assertEqual(self.asked, 12)
 
     def test_say_nothing_of_the_machine_if_they_did_not_look(self):
         self.assertEqual(self.figures_of(lambda options, report: None), [])
@@ -121,7 +131,12 @@ class Measurements(unittest.TestCase):
         with self.assertRaises(measure.Failure), contextlib.redirect_stdout(io.StringIO()):
             measure.take(work, self.options, report)
         self.assertEqual(report.add.call_count, 2)
-        self.assertEqual(len(machine.WATCHED), 1)
+        asked, _ = self.asked, measure.in_turn(1, {"a": lambda: 1})
+        self.assertEqual(self.asked, asked, "the machine is no longer watched")
+
+    def test_do_without_it_where_there_are_no_two_cpus(self):
+        with mock.patch.object(measure, "run", side_effect=measure.Missing("two CPUs")):
+            self.assertIsNone(measure.two_cores(pathlib.Path("build")))
 
 
 if __name__ == "__main__":

@@ -123,13 +123,16 @@ class Report:
         file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def in_turn(rounds, sides):
-    """What each side gives in each round, by its name; a side is called once a round."""
-    results = {name: [] for name in sides}
-    for _ in range(rounds):
-        for name, measure_once in sides.items():
-            results[name].append(machine.undisturbed(measure_once))
-    return results
+def in_turn(rounds, sides, are_compared=True):
+    """What each side gives in each round, by its name; a side is called once a round, unless the
+    round was disturbed, or the side, where sides are not compared with each other.
+    """
+    def in_one():
+        if are_compared:
+            return [measure_once() for measure_once in sides.values()]
+        return [machine.undisturbed(measure_once) for measure_once in sides.values()]
+    results = [machine.undisturbed(in_one) if are_compared else in_one() for _ in range(rounds)]
+    return dict(zip(sides, map(list, zip(*results))))
 
 
 def ratios(over, under):

@@ -210,7 +210,7 @@ def run(options, report):
             ways = Ways(rubato, model, options.seconds, pathlib.Path(directory))
             rounds = measure.in_turn(options.rounds, {
                 name: functools.partial(measured, ways)
-                for name, (measured, _) in chosen.items()})
+                for name, (measured, _) in chosen.items()}, are_compared=False)
         report.details["rounds"][model] = rounds
         for name, (_, figures) in chosen.items():
             for figure in figures(model, rounds[name]):

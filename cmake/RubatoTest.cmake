@@ -43,9 +43,9 @@ endif()
 # GTEST_BRIEF: what a long program says of its failures is not lost in what it says of the rest.
 # HWLOC_COMPONENTS: a start would look for ten X displays, 5 s where "localhost" does not resolve.
 # Half of the tests' time is the kernel's, most of it for pages that are touched for the first time,
-# which a virtual machine may take 40 us for. So mpirun does without two arrays of zeros through
-# which it would tell ranks of the job (PMIX_MCA_gds), and what a test frees it gets again without
-# asking the kernel (GLIBC_TUNABLES).
+# which a virtual machine may take 40 us for. So mpirun does without the shared memory in which PMIx
+# would keep what ranks ask about the job, which it fills with zeros (PMIX_MCA_gds), and what a test
+# frees it gets again without asking the kernel (GLIBC_TUNABLES).
 set(rubato_gib 1073741824)
 set(rubato_keep_memory
   glibc.malloc.mmap_threshold=${rubato_gib}:glibc.malloc.trim_threshold=${rubato_gib})

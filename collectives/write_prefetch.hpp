@@ -26,14 +26,11 @@ void prefetch_for_writing(std::span<T> elements) {
   }
 }
 
-// Of write_in_pieces(): lines enough to wait for them together, few enough to find all of them in
-// the nearest cache.
-template <class T>
-inline constexpr std::size_t usual_piece = 4096 / sizeof(T);
-
-// Hands `target` to write(begin, piece) piece by piece, each of which is on its way.
-template <std::size_t piece_elements, class T, class Write>
+// Hands `target` to write(begin, piece) piece by piece, each of which is on its way: lines enough
+// to wait for them together, few enough to find all of them in the nearest cache.
+template <class T, class Write>
 void write_in_pieces(std::span<T> target, const Write& write) {
+  constexpr std::size_t piece_elements = 4096 / sizeof(T);
   for (std::size_t begin = 0; begin < target.size(); begin += piece_elements) {
     const std::span<T> piece =
         target.subspan(begin, std::min(piece_elements, target.size() - begin));

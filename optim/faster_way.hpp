@@ -1,8 +1,7 @@
 // Which of two ways to do the same is the faster one here and now.
 //
-// For what cannot be known beforehand: where two cores share no cache, other ways are fast than
-// where they do, and a virtual machine's are moved about. So the other way is gone every so often
-// too, and the one whose last few times were shorter is the usual one.
+// That may depend on where the cores are, which changes on a virtual machine. So now and then the
+// other way is tried, and the one with the lower median of its last three times is the usual one.
 #pragma once
 
 #include <array>
@@ -13,7 +12,8 @@ namespace rubato::optim {
 
 class FasterWay {
  public:
-  static constexpr std::size_t trial_period = 24;
+  // No multiple of a small number: uses may differ in turn, as updates of a trace do.
+  static constexpr std::size_t trial_period = 23;
 
   // The way to go this time: 0 or 1.
   std::size_t choose();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "optim/norm_block.hpp"
 #include "optim/squared_norm.hpp"
 
 namespace rubato::optim {
@@ -85,11 +84,15 @@ void LayerwiseUpdate::step(const Part& part) {
   if (optimizer_.makes_directions()) tensor.direction_square = norms_->direction(part.tensor);
   for (std::size_t i = part.first_segment; i < part.end_segment; ++i) {
     TensorPart<float> elements = elements_of(i);
-    const auto take_step = [&](std::size_t, std::span<float> parameters) {
+    const auto take_step = [&](std::span<float> parameters) {
       elements.parameters = parameters;
       norms_->note_new_weights(i, optimizer_.step(elements, tensor));
     };
-    writer_.write<norm_block_elements>(elements.parameters, take_step);
+    if (optimizer_.makes_directions()) {
+      take_step(elements.parameters);  // it has just read them
+    } else {
+      writer_.write_whole(elements.parameters, take_step);
+    }
   }
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "collectives/write_prefetch.hpp"
 #include "optim/flush_denormals.hpp"
 #include "optim/norm_block.hpp"
 
@@ -84,7 +83,6 @@ std::span<const std::span<float>> SliceUpdate::my_buffers() const {
   return std::span(state_.optimizer_state).first(state_of_piece_.size());
 }
 
-// Of one block at most.
 void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean) {
   const auto update = [&](std::size_t from, std::span<float> parameters) {
     std::ranges::transform(my_buffers(), state_of_piece_.begin(), [&](std::span<float> all) {
@@ -92,8 +90,7 @@ void SliceUpdate::step_parameters(std::size_t begin, std::span<const float> mean
     });
     optimizer_.update_slice(parameters, mean.subspan(from, parameters.size()), state_of_piece_);
   };
-  writer_.write<collectives::usual_piece<float>>(state_.parameters.subspan(begin, mean.size()),
-                                                 update);
+  writer_.write(state_.parameters.subspan(begin, mean.size()), update);
 }
 
 void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean) {

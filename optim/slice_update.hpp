@@ -34,6 +34,8 @@ class SliceUpdate final : public MeanUse {
   // `optimizer` and `sync` must outlive this. Collective for an optimizer that steps tensor by
   // tensor: such a one takes no part of a sum, but runs after it.
   SliceUpdate(Optimizer<float>& optimizer, GradientSync& sync, SharedState state);
+  SliceUpdate(const SliceUpdate&) = delete;  // its parts refer to each other
+  SliceUpdate& operator=(const SliceUpdate&) = delete;
 
   // The next update: its rate, and how many minibatches it has.
   void prepare(const UpdateRate& rate, std::size_t minibatches);

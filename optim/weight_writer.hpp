@@ -1,8 +1,8 @@
 // How a rank changes the weights of its slice, which all ranks of the node have read.
 //
-// In place, fetched for writing ahead; or in a copy that is then copied over them. Both give the
-// same bits. Where the cores share a cache the first is faster, where not the second, by more than
-// what stepping them takes; the writer finds out, again and again.
+// Either in place, where they are fetched for writing ahead, or in a copy of each block, which is
+// then copied over it. The bits are the same. The first is faster where the cores share a cache,
+// the second where they do not; the writer times both.
 #pragma once
 
 #include <chrono>
@@ -28,22 +28,37 @@ class WeightWriter {
     in_copy_ = faster_.choose() == 1;
   }
 
-  // Lets change(begin, piece) change a block's weights from `begin` on, piece by piece: of so many
-  // elements, or the whole block.
-  template <std::size_t piece_elements, class Change>
+  // Lets change(begin, piece) change the weights of a block, at most norm_block_elements of them:
+  // pieces of it, each from `begin` on, one after the other.
+  template <class Change>
   void write(std::span<float> block, const Change& change) {
-    if (!others_read_) return change(std::size_t{0}, block);
+    const auto change_all = [&](std::span<float> all) { change(std::size_t{0}, all); };
+    if (!others_read_) return change_all(block);
+    in_the_chosen_way(block, change_all, [&] { collectives::write_in_pieces(block, change); });
+  }
+
+  // Lets change(weights) change all weights of a block at once.
+  template <class Change>
+  void write_whole(std::span<float> block, const Change& change) {
+    if (!others_read_) return change(block);
+    in_the_chosen_way(block, change, [&] {
+      collectives::prefetch_for_writing(block);
+      change(block);
+    });
+  }
+
+ private:
+  template <class Change, class InPlace>
+  void in_the_chosen_way(std::span<float> block, const Change& change, const InPlace& in_place) {
     const auto start = std::chrono::steady_clock::now();
     if (in_copy_) {
-      collectives::change_over<norm_block_elements>(
-          block, [&](std::span<float> copy) { change(std::size_t{0}, copy); });
+      collectives::change_over<norm_block_elements>(block, change);
     } else {
-      collectives::write_in_pieces<piece_elements>(block, change);
+      in_place();
     }
     nanoseconds_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   }
 
- private:
   bool others_read_;
   bool in_copy_ = false;
   std::int64_t nanoseconds_ = 0;  // of this update so far

@@ -1,4 +1,4 @@
-"""Misuse of rubato train, alone, and in each test the first of a kind on three ranks too: one
+"""Misuse of rubato train, alone, and on three ranks the first that a test has of each kind: one
 sentence of all ranks that names the culprit, their common exit code, nothing on standard output,
 and in time."""
 
@@ -18,14 +18,16 @@ TABLE = r"[^\n]+ parameters; [^\n]+\n +update [^\n]+\n"  # its head, before trai
 class BadTraining(CommandTest):
     def setUp(self):
         super().setUp()
-        self.codes_of_ranks = set()
+        self.kinds_on_ranks = set()
 
-    def refuse_train(self, code, words, *arguments, **more):
-        """How ranks agree on what they say and return does not depend on what it is."""
-        for ranks in (None,) if code in self.codes_of_ranks else (None, 3):
+    def refuse_train(self, code, words, *arguments, stage="options", **more):
+        """Refusals are of a kind that have the code and the stage at which the ranks agree on what
+        to say: how they do so does not depend on the words.
+        """
+        for ranks in (None,) if (code, stage) in self.kinds_on_ranks else (None, 3):
             with self.subTest(arguments=arguments, ranks=ranks):
                 self.refuse(code, words, "train", *arguments, ranks=ranks, **more)
-        self.codes_of_ranks.add(code)
+        self.kinds_on_ranks.add((code, stage))
 
     def write_all(self, directory, files):
         for name, content in files.items():
@@ -61,14 +63,18 @@ class BadValues(BadTraining):
                 (["momentum is 1;", "below 1"], ["--optimizer", "lars", "--momentum", 1]),
                 (["--trust 0: expected a positive number"],
                  ["--optimizer", "lars", "--trust", 0]),
-                (['unknown lars-form "larc"'], ["--optimizer", "lars", "--lars-form", "larc"]),
-                (["minibatch", "1439", "1438 samples"], ["--minibatch", 1439]),
-                (["layer conv2", "5x5 kernel", "2x2 pixels"], ["--model", "mnist"]),
-                (['model "mlp:0"', "hidden layer 1"], ["--model", "mlp:0"])):
-            base = TASK if "--model" not in more else ["--data", "digits", *SHORT]
-            self.refuse_train(64, words, *base, *more)
+                (['unknown lars-form "larc"'], ["--optimizer", "lars", "--lars-form", "larc"])):
+            self.refuse_train(64, words, *TASK, *more)
+
+    def test_that_does_not_go_with_the_data(self):
+        self.refuse_train(64, ["minibatch", "1439", "1438 samples"], *TASK, "--minibatch", 1439,
+                          stage="data")
+        for words, model in ((["layer conv2", "5x5 kernel", "2x2 pixels"], "mnist"),
+                             (['model "mlp:0"', "hidden layer 1"], "mlp:0")):
+            self.refuse_train(64, words, "--data", "digits", *SHORT, "--model", model,
+                              stage="model")
         self.refuse_train(64, ["batch size 2000", "1408 samples of an epoch", "--epoch-end carry"],
-                          *DIGITS, "--batch-size", 2000, "--epochs", 1)
+                          *DIGITS, "--batch-size", 2000, "--epochs", 1, stage="plan")
 
     def test_combinations(self):
         for words, arguments in (
@@ -187,7 +193,7 @@ class Divergence(BadTraining):
         run = ["--data", "digits", "--model", "mlp:16", *SHORT, "--lr", "1e20"]
         for more in ([], ["--sum", "fast"], ["--optimizer", "adam"]):
             self.refuse_train(70, ["update 2:", "fc1.weight is not finite", "lower learning rate"],
-                              *run, *more, output=TABLE)
+                              *run, *more, output=TABLE, stage=tuple(more))
 
 
 if __name__ == "__main__":

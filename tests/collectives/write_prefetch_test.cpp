@@ -11,7 +11,7 @@ TEST(WriteInPieces, HandsOutEachElementOnceInOrder) {
   for (const std::size_t size : {0U, 1U, 1023U, 1024U, 1025U, 2500U}) {
     std::vector<float> target(size);
     std::size_t next = 0;
-    write_in_pieces<usual_piece<float>>(std::span(target),
+    write_in_pieces(std::span(target),
                                         [&](std::size_t begin, std::span<float> piece) {
                                           EXPECT_EQ(begin, next);
                                           EXPECT_EQ(piece.data(), target.data() + begin);

@@ -41,6 +41,18 @@ TEST(FasterWay, ChangesWhenTheOtherBecomesFaster) {
   EXPECT_GE(uses(faster, 100, {100, 150})[0], 95U);
 }
 
+TEST(FasterWay, ComparesUsesOfAllKindsWhereTheyDifferInTurn) {
+  FasterWay faster;
+  std::size_t of_the_slower = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const std::size_t way = faster.choose();
+    of_the_slower += way;
+    const std::array<std::int64_t, 3> kinds = {64, 192, 128};
+    faster.took(kinds[i % kinds.size()] * (way == 0 ? 100 : 110));
+  }
+  EXPECT_LT(of_the_slower, 200U);
+}
+
 TEST(FasterWay, StaysTheSameAfterOneUseThatWasHeldUp) {
   FasterWay faster;
   uses(faster, 6, {100, 150});
