@@ -24,7 +24,7 @@ void copy_over(std::span<const T> source, T* target) {
 #if defined(__x86_64__)
   // The C library's memcpy does so as well, but which of its versions does on which processors,
   // and from what size on, varies.
-  constexpr std::size_t least_bytes = 2048;  // fewer take as long as they do to begin with
+  constexpr std::size_t least_bytes = 2048;  // with fewer, nothing is gained
   if (bytes >= least_bytes) {
     const T* from = source.data();
     asm volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(bytes) : : "memory");

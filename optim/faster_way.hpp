@@ -1,7 +1,7 @@
 // Which of two ways to do the same is the faster one here and now.
 //
 // That may depend on where the cores are, which changes on a virtual machine. So now and then the
-// other way is tried, and the one with the lower median of its last three times is the usual one.
+// other way is tried, and the one with the lower median of its last five times is the usual one.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class FasterWay {
 
  private:
   struct Times {  // the last ones of a way
-    std::array<std::int64_t, 3> nanoseconds = {};
+    std::array<std::int64_t, 5> nanoseconds = {};
     std::size_t count = 0;
 
     bool is_known() const { return count >= nanoseconds.size(); }

@@ -73,7 +73,7 @@ TEST(WeightWriter, GoesTheFasterWay) {
         in_the_slow_way += is_slow ? 1 : 0;
       });
     }
-    EXPECT_LE(in_the_slow_way, 8) << "3 at first, a trial or two, and a machine held up";
+    EXPECT_LE(in_the_slow_way, 10) << "5 at first, a trial or two, and a machine held up";
   }
 }
 
