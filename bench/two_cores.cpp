@@ -84,7 +84,8 @@ class Meeting {
 };
 
 // Multiplications and additions that wait for nothing but the core's units, in millions a second.
-double arithmetic() {
+// Not inlined: it is to be the same code wherever it is called.
+[[gnu::noinline]] double arithmetic() {
   constexpr int steps = 400'000;
   std::array<Lanes, 12> chains;
   for (std::size_t i = 0; i < chains.size(); ++i) chains[i] = Lanes{} + static_cast<float>(i);
