@@ -48,7 +48,7 @@ class Machine:
             seconds = self.clock() - begin
             if self.has_two_cores() and had_two_cores:
                 return value
-            if self.seconds_in_vain + seconds > self.patience:
+            if self.seconds_in_vain + seconds >= self.patience:
                 self.rounds_on_one_core += 1
                 return value
             self.seconds_in_vain += seconds

@@ -58,9 +58,11 @@ def point(rubato, hosts, case, link, options):
     seconds = [statistics.median(rubato.updates(case, LEAST_UPDATES, launcher=how))]
     if not options.quick:
         updates = max(LEAST_UPDATES, round(options.seconds / seconds.pop()))
-        seconds = [machine.undisturbed(
-            lambda: statistics.median(rubato.updates(case, updates, launcher=how)))
-                   for _ in range(options.rounds)]
+
+        def median():
+            return statistics.median(rubato.updates(case, updates, launcher=how))
+
+        seconds = [machine.undisturbed(median) for _ in range(options.rounds)]
     return Point(model=case.model, ranks=case.ranks, hosts=hosts, substeps=case.substeps,
                  minibatch=case.minibatch, parameters=model_costs.parameters_of(case.model),
                  flops=model_costs.flops_per_sample(case.model), cores=measure.cores(),

@@ -50,7 +50,7 @@ TEST(FasterWay, ComparesUsesOfAllKindsWhereTheyDifferInTurn) {
     const std::array<std::int64_t, 3> kinds = {64, 192, 128};
     faster.took(kinds[i % kinds.size()] * (way == 0 ? 100 : 110));
   }
-  EXPECT_LT(of_the_slower, 200U);
+  EXPECT_LE(of_the_slower, 5U + 1000U / FasterWay::trial_period + 2U) << "first times and trials";
 }
 
 TEST(FasterWay, StaysTheSameAfterOneUseThatWasHeldUp) {
