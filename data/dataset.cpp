@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "data/errors.hpp"
+#include "data/huge_pages.hpp"
 
 namespace rubato::data {
 
@@ -106,6 +107,7 @@ InMemoryDataset::InMemoryDataset(const std::string& source, SampleShape shape, s
   check_standardisation(source, standardisation_, shape_.channels);
   means_ = spread(standardisation_.mean, shape_.size());
   deviations_ = spread(standardisation_.deviation, shape_.size());
+  std::visit([](auto held) { prefer_huge_pages(std::as_bytes(held)); }, values_);
 }
 
 void InMemoryDataset::read(std::span<const std::uint64_t> indices, std::span<float> inputs,

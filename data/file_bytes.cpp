@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "data/errors.hpp"
+#include "data/huge_pages.hpp"
 
 namespace rubato::data {
 namespace {
@@ -71,7 +72,7 @@ std::size_t read_up_to(const FileDescriptor& descriptor, const std::filesystem::
 std::vector<std::byte> read_file(const std::filesystem::path& file, std::uint64_t limit) {
   const FileDescriptor descriptor(file);
   const std::uint64_t size = checked_size(descriptor, file, limit);
-  std::vector<std::byte> bytes(size);
+  auto bytes = zeros_in_huge_pages<std::byte>(size);
   std::byte beyond{};
   if (read_up_to(descriptor, file, bytes.data(), size) != size ||
       read_up_to(descriptor, file, &beyond, 1) != 0) {

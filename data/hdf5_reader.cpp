@@ -8,6 +8,7 @@
 #include "data/errors.hpp"
 #include "data/file_bytes.hpp"
 #include "data/hdf5_handle.hpp"
+#include "data/huge_pages.hpp"
 
 namespace rubato::data {
 namespace {
@@ -76,7 +77,7 @@ class CheckedDataset {
 
   template <typename Value>
   std::vector<Value> read(hid_t memory_type) const {
-    std::vector<Value> values(count_);
+    auto values = zeros_in_huge_pages<Value>(count_);
     check_hdf5(H5Dread(dataset_.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
                object_);
     return values;

@@ -6,6 +6,7 @@
 #include "data/byte_stream.hpp"
 #include "data/errors.hpp"
 #include "data/file_bytes.hpp"
+#include "data/huge_pages.hpp"
 
 namespace rubato::data {
 namespace {
@@ -78,7 +79,7 @@ IdxArray parse_idx(std::span<const std::byte> bytes, const std::string& name, st
   check_magic(stream, rank);
   IdxArray array;
   for (std::size_t i = 0; i < rank; ++i) array.sizes.push_back(read_size(stream));
-  array.values.resize(checked_product(stream, array.sizes));
+  array.values = zeros_in_huge_pages<std::uint8_t>(checked_product(stream, array.sizes));
   stream.read_exactly(std::as_writable_bytes(std::span(array.values)),
                       "the " + dimensions(array.sizes) + " values of its header");
   if (!stream.finished()) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "data/errors.hpp"
+#include "tests/huge_page_wish.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {
@@ -54,6 +55,16 @@ TEST(InMemoryDataset, BytesAndFloatsOfTheSameValueAreTheSameBits) {
   of_bytes.read(first, from_bytes, label);
   of_floats.read(first, from_floats, label);
   EXPECT_EQ(from_bytes, from_floats);
+}
+
+TEST(InMemoryDataset, AsksForHugePagesForItsSamples) {
+  constexpr std::size_t samples = 40'000;
+  std::vector<std::uint8_t> values(samples * 1024);
+  const std::uintptr_t middle = address_of(&values[values.size() / 2]);
+  ASSERT_FALSE(is_to_be_huge(middle));
+  const InMemoryDataset dataset("here", {32, 32, 1}, 2, std::move(values),
+                                std::vector<std::int32_t>(samples), {1, {0}, {1}});
+  EXPECT_EQ(is_to_be_huge(middle), huge_pages_can_be_asked_for());
 }
 
 TEST(InMemoryDataset, RefusesWhatDoesNotFitTogether) {

@@ -5,36 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
 #include <utility>
+
+#include "tests/huge_page_wish.hpp"
 
 namespace rubato::nn {
 namespace {
-
-std::uintptr_t address_of(const void* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer);  // NOLINT(*-reinterpret-cast)
-}
-
-// Whether the system has been asked for huge pages where `address` lies (proc(5), VmFlags).
-bool is_to_be_huge(std::uintptr_t address) {
-  std::ifstream areas("/proc/self/smaps");
-  bool is_its_area = false;
-  for (std::string line; std::getline(areas, line);) {
-    std::istringstream words(line);
-    std::uintptr_t begin = 0;
-    std::uintptr_t end = 0;
-    char dash = 0;
-    if (words >> std::hex >> begin >> dash >> end && dash == '-') {
-      is_its_area = begin <= address && address < end;
-    } else if (is_its_area && line.starts_with("VmFlags:")) {
-      return (line + ' ').find(" hg ") != std::string::npos;
-    }
-  }
-  return false;
-}
 
 TEST(AlignedBuffer, BeginsOnACacheLineAndKeepsItsPlaceWhileItSuffices) {
   AlignedBuffer<float> buffer;
@@ -60,7 +36,7 @@ TEST(AlignedBuffer, WholeHugePagesAreAskedForAndNoMore) {
   constexpr std::size_t bytes = whole + huge_page_bytes / 2;
   AlignedBuffer<std::byte> buffer;
   const std::uintptr_t begin = address_of(buffer.first(bytes).data());
-  const bool can_be_asked = std::filesystem::exists("/sys/kernel/mm/transparent_hugepage");
+  const bool can_be_asked = huge_pages_can_be_asked_for();
   EXPECT_EQ(is_to_be_huge(begin), can_be_asked);
   EXPECT_EQ(is_to_be_huge(begin + whole - 1), can_be_asked);
   EXPECT_FALSE(is_to_be_huge(begin + whole));
