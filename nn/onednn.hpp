@@ -33,7 +33,8 @@ inline std::size_t float_count(const dnnl::memory::desc& description) {
 }
 
 // Space for one pass of a layer, the same memory for all passes of a thread: to ask again ends what
-// was asked for before. In small pages, as kernels ask for much more than they touch.
+// was asked for before. In small pages, as kernels ask for much more than they touch; what that is
+// shows later (runtime/used_memory).
 inline std::span<float> onednn_scratch(std::size_t floats) {
   thread_local AlignedBuffer<float, Pages::small> buffer;
   return buffer.first(floats);

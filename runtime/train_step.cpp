@@ -65,6 +65,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
       static_cast<double>(update.end.epoch) +
       static_cast<double>(update.end.position) / static_cast<double>(options_.epoch_samples);
   report.seconds = seconds_since(start);
+  used_memory_.add(report.seconds);
   return report;
 }
 

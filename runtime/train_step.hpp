@@ -17,6 +17,7 @@
 #include "runtime/replica.hpp"
 #include "runtime/sample_audit.hpp"
 #include "runtime/step_report.hpp"
+#include "runtime/used_memory.hpp"
 #include "runtime/work_share.hpp"
 
 namespace rubato::runtime {
@@ -86,6 +87,7 @@ class TrainStep {
   bool is_prefetched_ = false;              // its data are queued already
   std::vector<data::Minibatch> requested_;  // in one call of request_mine()
   bool has_begun_ = false;                  // an update was run
+  UsedMemory used_memory_;                  // by now, in huge pages
 };
 
 }  // namespace rubato::runtime
