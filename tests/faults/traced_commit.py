@@ -78,18 +78,17 @@ def whole_lines(lines):
             yield line
 
 
-def traced(command, log, *injections):
-    inject = [option for injection in injections for option in ("-e", f"inject={injection}")]
-    return subprocess.run(
-        ["strace", "-f", "-qq", "-y", "-xx", "-s", "10000000", "-o", str(log),
-         "-e", f"trace={CALLS}", *inject, *command],
-        text=True, timeout=60, capture_output=True, check=False)
+def traced(command, *options):
+    return subprocess.run(["strace", "-f", "-qq", "-e", f"trace={CALLS}",
+                           *options, *command],
+                          text=True, timeout=60, capture_output=True, check=False)
 
 
 def recorded_calls(run, update, seed, values=VALUES):
     """Commits, and returns the calls that were about the run directory, in order."""
     log = pathlib.Path(f"{run}.log")
-    done = traced(commit_command(run, update, seed, values), log)
+    done = traced(commit_command(run, update, seed, values),
+                  "-y", "-xx", "-s", "10000000", "-o", str(log))
     assert done.returncode == 0, done.stderr
     counts = {}
     lines = whole_lines(log.read_text().splitlines())
@@ -129,8 +128,8 @@ class FaultTest(unittest.TestCase):
         def job(number):
             call, fault = jobs[number]
             run = self.copy_of_old(f"{which}-{number}")
-            done = traced(commit_command(run, update, seed, values), f"{run}.log",
-                          f"{call.name}:{fault}:when={call.number}")
+            done = traced(commit_command(run, update, seed, values), "-s", "0", "-o", "/dev/null",
+                          "-e", f"inject={call.name}:{fault}:when={call.number}")
             return call, fault, run, done
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
