@@ -2,7 +2,6 @@
 #include "runtime/used_memory.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,15 +11,13 @@
 #include <sstream>
 #include <string>
 
+#include "data/huge_pages.hpp"
+
 namespace rubato::runtime {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;  // of x86-64
-
-#ifndef MADV_COLLAPSE  // which Debian 12's C library does not name yet
-constexpr int MADV_COLLAPSE = 25;
-#endif
 
 // Of a huge page's rest, memory is taken that nobody uses.
 constexpr std::ptrdiff_t enough_pages = huge_page_bytes / page_bytes * 3 / 4;
@@ -37,8 +34,7 @@ bool is_mostly_used(std::uintptr_t begin) {
 }
 
 void put_together(std::uintptr_t begin, std::uintptr_t end) {
-  madvise(address(begin), end - begin, MADV_HUGEPAGE);
-  madvise(address(begin), end - begin, MADV_COLLAPSE);
+  data::prefer_huge_pages({static_cast<const std::byte*>(address(begin)), end - begin});
 }
 
 // As many at once as lie side by side: the system makes ready for each call on all its processors.
@@ -53,41 +49,29 @@ void put_used_pages_together(std::uintptr_t begin, std::uintptr_t end) {
   if (used_begin < begin) put_together(used_begin, begin);
 }
 
-// A line of /proc/self/maps: 55ef2f52e000-55ef2f800000 rw-p 00000000 00:00 0   [heap]
-struct Mapping {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-  std::string rights, offset, device, inode, name;
-};
-
-std::istream& operator>>(std::istream& lines, Mapping& mapping) {
-  std::string line;
-  if (!std::getline(lines, line)) return lines;
-  std::istringstream words(line);
-  char dash = 0;
-  mapping = {};
-  words >> std::hex >> mapping.begin >> dash >> mapping.end >> mapping.rights >> mapping.offset >>
-      mapping.device >> mapping.inode >> mapping.name;
-  return lines;
-}
-
 }  // namespace
 
 void put_used_memory_into_huge_pages() {
   std::ifstream mappings("/proc/self/maps");
-  for (Mapping mapping; mappings >> mapping;) {
-    const bool is_private = mapping.rights.starts_with("rw") && mapping.rights.ends_with("p");
-    const bool is_plain = mapping.name.empty() || mapping.name == "[heap]";
-    if (is_private && is_plain) put_used_pages_together(mapping.begin, mapping.end);
+  // 55ef2f52e000-55ef2f800000 rw-p 00000000 00:00 0   [heap]
+  for (std::string line; std::getline(mappings, line);) {
+    std::istringstream words(line);
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    char dash = 0;
+    std::string rights, offset, device, inode, name;
+    words >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode >> name;
+    const bool is_private = rights.starts_with("rw") && rights.ends_with('p');
+    const bool is_plain = name.empty() || name == "[heap]";
+    if (is_private && is_plain) put_used_pages_together(begin, end);
   }
 }
 
 void UsedMemory::add(double seconds) {
   constexpr double enough_seconds = 1;
+  const bool is_done = seconds_ >= enough_seconds;
   seconds_ += seconds;
-  if (is_done_ || seconds_ < enough_seconds) return;
-  put_used_memory_into_huge_pages();
-  is_done_ = true;
+  if (!is_done && seconds_ >= enough_seconds) put_used_memory_into_huge_pages();
 }
 
 }  // namespace rubato::runtime

@@ -21,7 +21,6 @@ class UsedMemory {
 
  private:
   double seconds_ = 0;
-  bool is_done_ = false;
 };
 
 }  // namespace rubato::runtime

@@ -11,7 +11,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "huge_pages.hpp"
+#include "memory_file.hpp"
+#include "tests/huge_pages.hpp"
 
 namespace rubato::collectives {
 namespace {

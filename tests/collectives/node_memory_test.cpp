@@ -19,8 +19,9 @@
 #include <vector>
 
 #include "collectives/agreement.hpp"
-#include "huge_pages.hpp"
+#include "memory_file.hpp"
 #include "rank_pattern.hpp"
+#include "tests/huge_pages.hpp"
 #include "tests/temporary_directory.hpp"
 
 namespace rubato::collectives {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "data/errors.hpp"
-#include "tests/huge_page_wish.hpp"
+#include "tests/huge_pages.hpp"
 #include "thrown_message.hpp"
 
 namespace rubato::data {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tests/huge_page_wish.hpp"
+#include "tests/huge_pages.hpp"
 
 namespace rubato::data {
 namespace {
@@ -29,6 +29,9 @@ TEST(HugePages, AreAskedForWhereTheyLieInWrittenMemoryWhichKeepsItsContent) {
   EXPECT_EQ(is_to_be_huge(address_of(&values[middle + huge_page_bytes])), can_be_asked);
   EXPECT_FALSE(is_to_be_huge(address_of(&values[middle - 1])));
   EXPECT_TRUE(values == pattern());
+  if (puts_private_memory_together()) {
+    EXPECT_GE(huge_bytes(all), many_bytes / 2 - huge_page_bytes);
+  }
 }
 
 TEST(HugePages, AreNotAskedForInMemoryTooSmallToHoldOne) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "tests/huge_page_wish.hpp"
+#include "tests/huge_pages.hpp"
 
 namespace rubato::nn {
 namespace {

@@ -18,6 +18,7 @@
 
 #include "optim/scaling_rules.hpp"
 #include "runtime/errors.hpp"
+#include "tests/huge_pages.hpp"
 #include "tests/runtime/counted_samples.hpp"
 
 namespace rubato::runtime {
@@ -269,6 +270,19 @@ TEST_F(UnevenRanksTest, ABalancedAssignmentEndsAsEarlyAsMinibatchesAllow) {
     for (int attempt = 0; attempt < 5 && !pays; ++attempt) pays = balance_pays(slowness);
     EXPECT_TRUE(pays) << "slowed " << slowness << " times";
   }
+}
+
+TEST_F(TrainStepTest, PutsMemoryThatIsUsedIntoHugePagesAfterASecond) {
+  build(std::make_unique<SumModel>(std::numeric_limits<float>::infinity(),
+                                   std::chrono::milliseconds(300)),
+        data::BatchTrace::from_rows({4, 4, 4, 4}));
+  const std::vector<char> used(std::size_t{40} << 20U, 'x');
+  const std::uintptr_t middle = address_of(&used[used.size() / 2]);
+  ASSERT_FALSE(is_to_be_huge(middle));
+  for (auto update = plan->next({}); update; update = plan->next(update->end)) {
+    step->run(*update, nullptr);
+  }
+  EXPECT_EQ(is_to_be_huge(middle), huge_pages_can_be_asked_for());
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "tests/huge_page_wish.hpp"
+#include "tests/huge_pages.hpp"
 
 namespace rubato::runtime {
 namespace {

@@ -1,8 +1,7 @@
-// Files in memory, and how much of what is mapped lies in huge pages.
+// Files in memory, and whether they can have huge pages.
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 namespace rubato::collectives {
 
@@ -18,10 +17,6 @@ class MemoryFile {
  private:
   int descriptor_;
 };
-
-// How many bytes lie in huge pages of the mappings that begin in this one, as /proc/self/smaps
-// says.
-std::size_t huge_bytes(std::span<const std::byte> mapping);
 
 // Whether this system puts pages of a file in memory together at all.
 bool collapses_files();
