@@ -79,8 +79,7 @@ def whole_lines(lines):
 
 
 def traced(command, *options):
-    return subprocess.run(["strace", "-f", "-qq", "-e", f"trace={CALLS}",
-                           *options, *command],
+    return subprocess.run(["strace", "-f", "-qq", "-e", f"trace={CALLS}", *options, *command],
                           text=True, timeout=60, capture_output=True, check=False)
 
 
