@@ -20,7 +20,7 @@ add_test(NAME build.package.build COMMAND ${CMAKE_COMMAND} --build ${consumer})
 add_test(NAME build.package.run COMMAND ${consumer}/consumer)
 
 set_tests_properties(build.package.install PROPERTIES
-  FIXTURES_SETUP rubato_installed RESOURCE_LOCK build_tree)
+  FIXTURES_SETUP rubato_installed)
 set_tests_properties(build.package.configure PROPERTIES
   FIXTURES_REQUIRED rubato_installed FIXTURES_SETUP consumer_configured)
 set_tests_properties(build.package.build PROPERTIES

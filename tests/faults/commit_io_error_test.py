@@ -3,6 +3,7 @@
 An interrupted or a partial call is no failure.
 """
 
+import itertools
 import os
 import resource
 import subprocess
@@ -27,8 +28,11 @@ def must_fail(call):
 
 class IoError(FaultTest):
     def test_an_error_in_any_call_is_a_sentence(self):
+        each_in_turn = itertools.cycle(ERRORS)
+        errors = {"next": lambda: ERRORS, "replace": lambda: [next(each_in_turn)]}
         for which, (update, seed) in COMMITS.items():
-            outcomes = self.inject_everywhere(which, lambda _: [f"error={name}" for name in ERRORS])
+            outcomes = self.inject_everywhere(
+                which, lambda _: [f"error={name}" for name in errors[which]()])
             for call, fault, run, done in outcomes:
                 with self.subTest(commit=which, call=str(call), fault=fault):
                     self.check_sentence(call, fault, run, done)
@@ -61,30 +65,30 @@ class IoError(FaultTest):
 
     def test_partial_and_interrupted_writes_are_no_failure(self):
         run = self.copy_of_old("short")
-        done = commit(run, 2, 8, env={**os.environ, "LD_PRELOAD": os.environ["SHORT_WRITES"]})
+        done = commit([run], 2, 8, env={**os.environ, "LD_PRELOAD": os.environ["SHORT_WRITES"]})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(newest_good([run]), ["2 8"])
 
     def test_a_limit_of_the_file_size_is_a_sentence(self):
         run = self.copy_of_old("limited")
         limit = (4096, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
-        done = commit(run, 2, 8, restore_signals=False,  # Python ignores SIGXFSZ: so does this
+        done = commit([run], 2, 8, restore_signals=False,  # Python ignores SIGXFSZ: so does this
                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
         self.assertEqual(done.returncode, 74)
         self.assertIn("ckpt-2.h5: File too large", done.stderr)
         self.assertEqual(newest_good([run]), [OLD])
-        self.check_next_commit(run)
+        self.check_next_commit([run])
 
     def test_a_full_disk_is_a_sentence(self):
         mount_point = self.new_directory("small")
         script = f"""
             mount -t tmpfs -o size=200k tmpfs {mount_point} || exit 77
-            {COMMIT_ONCE} {mount_point} 1 7 1000 || exit 1
-            {COMMIT_ONCE} {mount_point} 2 8 100000
+            {COMMIT_ONCE} 1 7 1000 {mount_point} || exit 1
+            {COMMIT_ONCE} 2 8 100000 {mount_point}
             test $? = 74 || exit 2
             {NEWEST_GOOD} {mount_point}
             ls -A {mount_point}/checkpoints
-            {COMMIT_ONCE} {mount_point} 3 9 1000 || exit 3
+            {COMMIT_ONCE} 3 9 1000 {mount_point} || exit 3
             {NEWEST_GOOD} {mount_point}"""
         if subprocess.run(["unshare", "--mount", "true"], capture_output=True,
                           check=False).returncode != 0:  # not root, or in a chroot

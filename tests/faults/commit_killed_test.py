@@ -31,7 +31,7 @@ class Killed(FaultTest):
         run = self.copy_of_old("twice")
         recorded_calls(run, 2, 8)
         self.assertEqual(newest_good([run]), ["2 8"])
-        self.assertEqual(commit(run, 2, 8).returncode, 0)
+        self.assertEqual(commit([run], 2, 8).returncode, 0)
         self.assertEqual(newest_good([run]), ["2 8"])
 
 

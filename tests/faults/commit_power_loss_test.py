@@ -48,8 +48,8 @@ class PowerLoss(FaultTest):
                  self.index(calls, "fsync", "/checkpoints", nth=1)]
         self.assertEqual(order, sorted(order))
 
-    def newest_after(self, states):
-        """What is found in each state; each is laid out in a directory of its own."""
+    def laid_out(self, states):
+        """A run directory for each state."""
         runs = []
         for number, (_, files) in enumerate(states):
             directory = self.scratch / f"state-{number}" / "checkpoints"
@@ -57,6 +57,11 @@ class PowerLoss(FaultTest):
             for name, content in files.items():
                 (directory / name).write_bytes(content)
             runs.append(directory.parent)
+        return runs
+
+    def newest_after(self, states):
+        """What is found in each state."""
+        runs = self.laid_out(states)
         found = newest_good(runs)
         for run in runs:
             shutil.rmtree(run)
@@ -104,13 +109,8 @@ class PowerLoss(FaultTest):
     def test_a_crashed_directory_takes_the_next_commit(self):
         run = self.copy_of_old("next")
         calls = recorded_calls(run, 2, 8)
-        for number, (_, files) in enumerate(
-                crash_states(self.old_run, calls, random.Random(2), count=40)):
-            directory = self.scratch / f"crashed-{number}" / "checkpoints"
-            directory.mkdir(parents=True)
-            for name, content in files.items():
-                (directory / name).write_bytes(content)
-            self.check_next_commit(directory.parent)
+        states = crash_states(self.old_run, calls, random.Random(2), count=40)
+        self.check_next_commit(self.laid_out(states))
 
 
 if __name__ == "__main__":

@@ -26,12 +26,13 @@ VALUES = 1000
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def commit_command(run, update, seed, values=VALUES):
-    return [COMMIT_ONCE, str(run), str(update), str(seed), str(values)]
+def commit_command(runs, update, seed, values=VALUES):
+    return [COMMIT_ONCE, str(update), str(seed), str(values), *map(str, runs)]
 
 
-def commit(run, update, seed, values=VALUES, **options):
-    return subprocess.run(commit_command(run, update, seed, values), text=True, timeout=60,
+def commit(runs, update, seed, values=VALUES, **options):
+    """To each of the runs, in one process."""
+    return subprocess.run(commit_command(runs, update, seed, values), text=True, timeout=60,
                           capture_output=True, check=False, **options)
 
 
@@ -43,15 +44,18 @@ def newest_good(runs):
 
 
 class Call:
-    """A system call: its name, that it is its thread's number-th of it, and what it was about."""
+    """A system call: its name, that it is its thread's number-th of it, and what it was about.
+
+    strace writes texts and paths as hexadecimal numbers (-xx), with no quotes or brackets in them.
+    """
 
     def __init__(self, line, counts):
         thread, self.name = re.match(r"(\d+) +(\w+)\(", line).groups()
         self.number = counts[thread, self.name] = counts.get((thread, self.name), 0) + 1
         self.result = int(re.search(r"\) += (-?\d+)", line)[1])
-        strings = re.findall(r'"((?:\\x[0-9a-f]{2})*)"', line)
+        strings = re.findall(r'"([^"]*)"', line)
         self.strings = [bytes.fromhex(text.replace("\\x", "")) for text in strings]
-        opened = re.findall(r"<((?:\\x[0-9a-f]{2})*)>", line.split(" = ")[0])
+        opened = re.findall(r"<([^>]*)>", line.split(" = ")[0])
         self.opened = [bytes.fromhex(text.replace("\\x", "")).decode() for text in opened]
 
     @property
@@ -86,7 +90,7 @@ def traced(command, *options):
 def recorded_calls(run, update, seed, values=VALUES):
     """Commits, and returns the calls that were about the run directory, in order."""
     log = pathlib.Path(f"{run}.log")
-    done = traced(commit_command(run, update, seed, values),
+    done = traced(commit_command([run], update, seed, values),
                   "-y", "-xx", "-s", "10000000", "-o", str(log))
     assert done.returncode == 0, done.stderr
     counts = {}
@@ -101,7 +105,7 @@ class FaultTest(unittest.TestCase):
         self.scratch = pathlib.Path(scratch).resolve()
         self.addCleanup(shutil.rmtree, self.scratch)
         self.old_run = self.new_directory("old")
-        self.assertEqual(commit(self.old_run, 1, 7).returncode, 0)
+        self.assertEqual(commit([self.old_run], 1, 7).returncode, 0)
 
     def skip(self, reason):
         print(f"\nskipped: {reason}", flush=True)  # a line of its own, for the list of them
@@ -127,27 +131,28 @@ class FaultTest(unittest.TestCase):
         def job(number):
             call, fault = jobs[number]
             run = self.copy_of_old(f"{which}-{number}")
-            done = traced(commit_command(run, update, seed, values), "-s", "0", "-o", "/dev/null",
+            done = traced(commit_command([run], update, seed, values), "-s", "0", "-o", "/dev/null",
                           "-e", f"inject={call.name}:{fault}:when={call.number}")
             return call, fault, run, done
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
             return list(threads.map(job, range(len(jobs))))
 
-    def check_next_commit(self, run):
-        done = commit(run, 3, 9)
+    def check_next_commit(self, runs):
+        done = commit(runs, 3, 9)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        names = sorted(os.listdir(run / "checkpoints"))
-        self.assertEqual(names, ["ckpt-3.h5", "ckpt-3.h5.sha256", "latest"])
+        self.assertEqual(newest_good(runs), ["3 9"] * len(runs))
+        for run in runs:
+            names = sorted(os.listdir(run / "checkpoints"))
+            self.assertEqual(names, ["ckpt-3.h5", "ckpt-3.h5.sha256", "latest"])
 
     def check_all(self, outcomes, expected):
-        """Every run holds one of expected(...), and goes on with the next commit."""
+        """Every run holds one of expected(...), and can go on with the next commit."""
         runs = [run for _, _, run, _ in outcomes]
-        for (call, fault, run, done), found in zip(outcomes, newest_good(runs)):
+        for (call, fault, _, done), found in zip(outcomes, newest_good(runs)):
             with self.subTest(call=str(call), fault=fault):
                 self.assertIn(found, expected(call, fault, done))
-                self.check_next_commit(run)
-        self.assertEqual(set(newest_good(runs)), {"3 9"})
+        self.check_next_commit(runs)
 
 
 def main():
