@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import pathlib
 import types
 import unittest
@@ -14,6 +15,7 @@ from machine import Machine
 from measure import Figure
 
 TWO_CORES, ONE_CORE = 2.0, 1.1
+ALIKE, UNLIKE = 0.97, 0.8
 
 
 class Clock:
@@ -27,13 +29,14 @@ class Clock:
         self.seconds += seconds
 
 
-def machine_of(*at_once, patience=100):
+def machine_of(*at_once, patience=100, slower_over_faster=itertools.repeat(UNLIKE)):
     """That answers so, one answer after the other; and its clock."""
-    answers, clock = iter(at_once), Clock()
+    answers, clock = zip(at_once, slower_over_faster), Clock()
 
     def ask():
-        value = next(answers)
-        return None if value is None else {"at_once": value, "gigabytes_per_second": 30.0}
+        value, slower = next(answers)
+        return None if value is None else {"at_once": value, "slower_over_faster": slower,
+                                           "gigabytes_per_second": 30.0}
 
     return Machine(ask, patience, clock, clock.sleep), clock
 
@@ -69,12 +72,30 @@ class Rounds(unittest.TestCase):
                                     TWO_CORES, ONE_CORE, TWO_CORES, ONE_CORE, patience=14)
         self.assertEqual(watched.undisturbed(self.measure(clock)), 2)
         self.assertEqual(watched.undisturbed(self.measure(clock)), 3)
-        self.assertEqual(watched.note, "14 s in vain, 2 of 2 rounds on less than two cores")
+        self.assertEqual(watched.note, "14 s in vain, 2 of 2 rounds without two such cores")
 
     def test_that_began_on_one_core_do_not_pass_for_better_ones(self):
         watched, clock = machine_of(ONE_CORE, TWO_CORES, patience=0)
         self.assertEqual(watched.undisturbed(self.measure(clock)), 1)
-        self.assertEqual(watched.note, "0 s in vain, 1 of 1 rounds on less than two cores")
+        self.assertEqual(watched.note, "0 s in vain, 1 of 1 rounds without two such cores")
+
+    def test_that_need_cores_alike_wait_for_them(self):
+        watched, clock = machine_of(*[TWO_CORES] * 4,
+                                    slower_over_faster=(UNLIKE, UNLIKE, ALIKE, ALIKE))
+        self.assertEqual(watched.undisturbed(self.measure(clock), alike=True), 1)
+        self.assertEqual(watched.note, "2 s in vain")
+
+    def test_that_need_cores_alike_are_measured_again_if_one_was_slower_in_the_end(self):
+        watched, clock = machine_of(*[TWO_CORES] * 4,
+                                    slower_over_faster=(ALIKE, UNLIKE, ALIKE, ALIKE))
+        self.assertEqual(watched.undisturbed(self.measure(clock), alike=True), 2)
+        self.assertEqual(watched.note, "10 s in vain")
+
+    def test_need_two_cores_even_if_the_threads_of_one_are_alike(self):
+        watched, clock = machine_of(ONE_CORE, TWO_CORES, TWO_CORES,
+                                    slower_over_faster=itertools.repeat(ALIKE))
+        self.assertEqual(watched.undisturbed(self.measure(clock), alike=True), 1)
+        self.assertEqual(watched.note, "1 s in vain")
 
     def test_go_on_where_there_are_no_two_cpus(self):
         watched, clock = machine_of(None, None)
@@ -89,7 +110,7 @@ class Measurements(unittest.TestCase):
         def run(command):
             self.assertEqual(command, [pathlib.Path("build/bench/two_cores")])
             self.asked += 1
-            return '{"at_once": 1.95, "gigabytes_per_second": 30.5}'
+            return '{"at_once": 1.95, "slower_over_faster": 0.8, "gigabytes_per_second": 30.5}'
         patch = mock.patch.object(measure, "run", run)
         patch.start()
         self.addCleanup(patch.stop)
@@ -105,15 +126,22 @@ class Measurements(unittest.TestCase):
         def work(_, report):
             measure.in_turn(3, {"a": lambda: 1, "b": lambda: 2})
             report.add(Figure("a", 1))
-        a, at_once, speed = self.figures_of(work)
+        a, at_once, slower, speed = self.figures_of(work)
         self.assertEqual(self.asked, 6, "before and after each round")
-        self.assertEqual((a.name, at_once.value, speed.value), ("a", 1.95, 30.5))
+        self.assertEqual((a.name, at_once.value, slower.value, speed.value), ("a", 1.95, 0.8, 30.5))
         self.assertEqual(at_once.note, "0 s in vain")
 
     def test_look_at_sides_that_are_not_compared(self):
         self.figures_of(lambda *_: measure.in_turn(3, {"a": lambda: 1, "b": lambda: 2},
                                                    are_compared=False))
         self.assertEqual(self.asked, 12)
+
+    def test_wait_for_cores_that_are_alike_on_the_sides_that_need_it(self):
+        needed = []
+        with mock.patch.object(machine, "undisturbed",
+                               lambda measure_once, alike: needed.append(alike)):
+            measure.in_turn(1, {"a": None, "b": None}, are_compared=False, need_cores_alike=["b"])
+        self.assertEqual(needed, [False, True])
 
     def test_say_nothing_of_the_machine_if_they_did_not_look(self):
         self.assertEqual(self.figures_of(lambda options, report: None), [])
@@ -130,7 +158,7 @@ class Measurements(unittest.TestCase):
         report = mock.Mock()
         with self.assertRaises(measure.Failure), contextlib.redirect_stdout(io.StringIO()):
             measure.take(work, self.options, report)
-        self.assertEqual(report.add.call_count, 2)
+        self.assertEqual(report.add.call_count, 3)
         asked, _ = self.asked, measure.in_turn(1, {"a": lambda: 1})
         self.assertEqual(self.asked, asked, "the machine is no longer watched")
 

@@ -27,6 +27,7 @@ SKIPPED = 77
 HEADING = f"{'figure':<63} {'median':>15}  {'lowest to highest round':<26} {'bar':<12} verdict"
 
 TWO_CORES_SAY = (("two CPUs at once over one alone", "at_once", "x"),
+                 ("the slower CPU's speed over the faster's", "slower_over_faster", "x"),
                  ("reading what the other CPU wrote", "gigabytes_per_second", "GB/s"))
 
 
@@ -123,14 +124,16 @@ class Report:
         file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def in_turn(rounds, sides, are_compared=True):
+def in_turn(rounds, sides, are_compared=True, need_cores_alike=()):
     """What each side gives in each round, by its name; a side is called once a round, unless the
-    round was disturbed, or the side, where sides are not compared with each other.
+    round was disturbed, or the side, where sides are not compared with each other. Of those some
+    may need cores that are alike.
     """
     def in_one():
         if are_compared:
             return [measure_once() for measure_once in sides.values()]
-        return [machine.undisturbed(measure_once) for measure_once in sides.values()]
+        return [machine.undisturbed(measure_once, alike=name in need_cores_alike)
+                for name, measure_once in sides.items()]
     results = [machine.undisturbed(in_one) if are_compared else in_one() for _ in range(rounds)]
     return dict(zip(sides, map(list, zip(*results))))
 

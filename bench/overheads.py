@@ -14,8 +14,8 @@ What a second rank can bring at best is what a second run brings that has nothin
 first: cores share caches, memory and, on a virtual machine, neighbours. And ranks wait at every
 update for the one that was held up: if two runs that have nothing to do with each other did so too,
 which their updates' times tell, that would cost them what no synchronous training is spared. One
-rank is measured on each of the cores: the first may be slower, and two ranks then seem to be worth
-more than two.
+rank is measured on each of the cores, and while these are equally fast (machine.py): two ranks go
+as the slower one does.
 """
 
 import concurrent.futures
@@ -210,7 +210,8 @@ def run(options, report):
             ways = Ways(rubato, model, options.seconds, pathlib.Path(directory))
             rounds = measure.in_turn(options.rounds, {
                 name: functools.partial(measured, ways)
-                for name, (measured, _) in chosen.items()}, are_compared=False)
+                for name, (measured, _) in chosen.items()},
+                are_compared=False, need_cores_alike=["scaling"])
         report.details["rounds"][model] = rounds
         for name, (_, figures) in chosen.items():
             for figure in figures(model, rounds[name]):

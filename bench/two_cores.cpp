@@ -1,9 +1,11 @@
-// Whether two CPUs that this program may use are two cores at this moment, and how far apart.
+// Whether two CPUs that this program may use are two cores at this moment, alike, and how far apart.
 //
 // Those of a virtual machine need not be: its host moves them about, and may have them share a
 // core for a while, or put them where no cache is between them. Prints, as JSON:
 //   at_once               what both compute at once, over what one computes alone: about 2 of two
 //                         cores, hardly more than 1 of two threads of a core
+//   slower_over_faster    the speed of the slower one over that of the faster, in products of matrices:
+//                         a neighbour on the other thread of its core takes a fifth of it
 //   gigabytes_per_second  how fast one reads what the other has just written: 2.7 MB, as much as
 //                         mlp:512,512 has gradients
 //
@@ -26,7 +28,12 @@
 #include <thread>
 #include <vector>
 
+#include "bench/square_product.hpp"
+#include "nn/backend.hpp"
+
 namespace {
+
+using rubato::bench::SquareProduct;
 
 using Clock = std::chrono::steady_clock;
 using Lanes [[gnu::vector_size(32)]] = float;
@@ -126,6 +133,23 @@ double at_once(const std::vector<int>& cpus) {
   return (median(both[0]) + median(both[1])) / median(alone);
 }
 
+// Arithmetic that needs no memory hardly notices a neighbour on the other thread of a core.
+double slower_over_faster(const std::vector<int>& cpus) {
+  const rubato::nn::Backend eigen = rubato::nn::backend("eigen");
+  Meeting meeting;
+  std::array<SquareProduct, 2> products;
+  std::array<std::vector<double>, 2> seconds{std::vector<double>(rounds),
+                                             std::vector<double>(rounds)};
+  on_both(cpus, [&](std::size_t which, int round) {
+    meeting.meet();
+    const auto begin = Clock::now();
+    products[which].multiply(eigen);
+    seconds[which][static_cast<std::size_t>(round)] = seconds_since(begin);
+  });
+  const auto [shorter, longer] = std::minmax({median(seconds[0]), median(seconds[1])});
+  return shorter / longer;
+}
+
 double gigabytes_per_second(const std::vector<int>& cpus) {
   Meeting meeting;
   std::vector<std::uint64_t> array(669'706 * sizeof(float) / sizeof(std::uint64_t));
@@ -154,7 +178,8 @@ int main() {
     return 77;
   }
   run_on(cpus[0]);
-  std::printf("{\"at_once\": %.3f, \"gigabytes_per_second\": %.1f}\n", at_once(cpus),
-              gigabytes_per_second(cpus));
+  std::printf(
+      "{\"at_once\": %.3f, \"slower_over_faster\": %.3f, \"gigabytes_per_second\": %.1f}\n",
+      at_once(cpus), slower_over_faster(cpus), gigabytes_per_second(cpus));
   return 0;
 }
