@@ -1,11 +1,12 @@
-// Whether two CPUs that this program may use are two cores at this moment, alike, and how far apart.
+// Whether two CPUs that this program may use are two cores at this moment, equally fast, and how
+// far apart.
 //
 // Those of a virtual machine need not be: its host moves them about, and may have them share a
 // core for a while, or put them where no cache is between them. Prints, as JSON:
 //   at_once               what both compute at once, over what one computes alone: about 2 of two
 //                         cores, hardly more than 1 of two threads of a core
-//   slower_over_faster    the speed of the slower one over that of the faster, in products of matrices:
-//                         a neighbour on the other thread of its core takes a fifth of it
+//   slower_over_faster    the speed of the slower over that of the faster, multiplying matrices: a
+//                         neighbour on the other thread of its core takes a fifth of it
 //   gigabytes_per_second  how fast one reads what the other has just written: 2.7 MB, as much as
 //                         mlp:512,512 has gradients
 //
@@ -178,8 +179,7 @@ int main() {
     return 77;
   }
   run_on(cpus[0]);
-  std::printf(
-      "{\"at_once\": %.3f, \"slower_over_faster\": %.3f, \"gigabytes_per_second\": %.1f}\n",
-      at_once(cpus), slower_over_faster(cpus), gigabytes_per_second(cpus));
+  std::printf("{\"at_once\": %.3f, \"slower_over_faster\": %.3f, \"gigabytes_per_second\": %.1f}\n",
+              at_once(cpus), slower_over_faster(cpus), gigabytes_per_second(cpus));
   return 0;
 }
