@@ -85,8 +85,7 @@ pid_t find_mpirun(const std::vector<JobProcess>& processes, pid_t launcher) {
 bool listens_to(pid_t pid, int signal) {
   const std::string status = file_text("/proc/" + std::to_string(pid) + "/status");
   const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(signal - 1);
-  const auto mask = status_number(status, "SigCgt", 16) | status_number(status, "SigIgn", 16) |
-                    status_number(status, "SigBlk", 16);
+  const auto mask = status_number(status, "SigCgt", 16) | status_number(status, "SigIgn", 16);
   return (mask & bit) != 0;
 }
 

@@ -22,8 +22,9 @@ std::vector<JobProcess> find_job_processes(const std::string& mark);
 // The job's mpirun among its processes, where a script has started it; otherwise `launcher`.
 pid_t find_mpirun(const std::vector<JobProcess>& processes, pid_t launcher);
 
-// Whether the process has a handler for the signal (or ignores or blocks it), so that the signal
-// would not simply end it. False if there is no such process.
+// Whether the process has a handler for the signal (or ignores it), so that the signal would not
+// simply end it. One that only blocks it does not listen: every process does so while it starts
+// another. False if there is no such process.
 bool listens_to(pid_t pid, int signal);
 
 }  // namespace rubato::app

@@ -87,6 +87,12 @@ TEST(JobProcesses, ListenToASignalOnceTheyHaveAHandler) {
   ::signal(SIGUSR1, SIG_IGN);
   EXPECT_TRUE(listens_to(::getpid(), SIGUSR1));
   ::signal(SIGUSR1, before);
+  sigset_t usr1, former;
+  ::sigemptyset(&usr1);
+  ::sigaddset(&usr1, SIGUSR1);
+  ::sigprocmask(SIG_BLOCK, &usr1, &former);
+  EXPECT_FALSE(listens_to(::getpid(), SIGUSR1));
+  ::sigprocmask(SIG_SETMASK, &former, nullptr);
   const Sleeper sleeper("none", /*is_rank=*/false);
   EXPECT_FALSE(listens_to(sleeper.pid(), SIGUSR1));
   EXPECT_FALSE(listens_to(-1, SIGUSR1));
