@@ -138,10 +138,20 @@ class Measurements(unittest.TestCase):
 
     def test_wait_for_cores_that_are_alike_on_the_sides_that_need_it(self):
         needed = []
-        with mock.patch.object(machine, "undisturbed",
-                               lambda measure_once, alike: needed.append(alike)):
-            measure.in_turn(1, {"a": None, "b": None}, are_compared=False, need_cores_alike=["b"])
-        self.assertEqual(needed, [False, True])
+
+        def undisturbed(_, alike):
+            needed.append(alike)
+            return 1, 2
+        with mock.patch.object(machine, "undisturbed", undisturbed):
+            for are_compared in (False, True):
+                measure.in_turn(1, {"a": None, "b": None}, are_compared, need_cores_alike=["b"])
+                measure.in_turn(1, {"a": None}, are_compared, need_cores_alike=["b"])
+        self.assertEqual(needed, [False, True, False, True, False])
+
+    def test_tell_of_rounds_for_which_the_cores_were_not_alike(self):
+        at_once, *_ = self.figures_of(
+            lambda *_: measure.in_turn(1, {"a": lambda: 1}, need_cores_alike=["a"]))
+        self.assertEqual(at_once.note, "0 s in vain, 1 of 1 rounds without two such cores")
 
     def test_say_nothing_of_the_machine_if_they_did_not_look(self):
         self.assertEqual(self.figures_of(lambda options, report: None), [])

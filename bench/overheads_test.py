@@ -2,6 +2,7 @@
 
 import pathlib
 import tempfile
+import types
 import unittest
 from unittest import mock
 
@@ -47,6 +48,20 @@ class ChangingBatch(unittest.TestCase):
             rows = (pathlib.Path(directory) / "trace.csv").read_text("ascii").splitlines()[1:]
         _, updates, _ = rubato.run.call_args_list[0].args
         self.assertGreaterEqual(len(rows), WARM_UP_UPDATES + updates)
+
+
+class Run(unittest.TestCase):
+    def test_waits_for_cores_that_are_alike_where_it_measures_scaling(self):
+        needed = []
+
+        def undisturbed(_, alike):
+            needed.append(alike)
+            return (1, 1, 1, 1) if len(needed) == 1 else 0
+        options = types.SimpleNamespace(only=["scaling", "timeline"], build=pathlib.Path("build"),
+                                        models=["mnist"], seconds=1, rounds=1)
+        with mock.patch("machine.undisturbed", undisturbed), mock.patch.object(overheads, "Ways"):
+            overheads.run(options, mock.Mock(details={}))
+        self.assertEqual(needed, [True, False])
 
 
 class Only(unittest.TestCase):
