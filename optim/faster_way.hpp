@@ -1,7 +1,7 @@
 // Which of two ways to do the same is the faster one here and now.
 //
 // That may depend on where the cores are, which changes on a virtual machine. So now and then the
-// other way is tried, and the one with the lower median of its last five times is the usual one.
+// other way is tried, and the one with the lower median of its last times is the usual one.
 #pragma once
 
 #include <array>
@@ -12,8 +12,11 @@ namespace rubato::optim {
 
 class FasterWay {
  public:
-  // No multiple of a small number: uses may differ in turn, as updates of a trace do.
-  static constexpr std::size_t trial_period = 23;
+  // No multiple of a small number: uses may differ in turn, as updates of a trace do. Nor are two
+  // more, where a trial takes two uses that are no trials besides (weight_writer.hpp).
+  static constexpr std::size_t trial_period = 41;
+  // Of each way, that its median counts: times differ by as much as ways do.
+  static constexpr std::size_t times_kept = 9;
 
   // The way to go this time: 0 or 1.
   std::size_t choose();
@@ -22,7 +25,7 @@ class FasterWay {
 
  private:
   struct Times {  // the last ones of a way
-    std::array<std::int64_t, 5> nanoseconds = {};
+    std::array<std::int64_t, times_kept> nanoseconds = {};
     std::size_t count = 0;
 
     bool is_known() const { return count >= nanoseconds.size(); }

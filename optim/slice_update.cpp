@@ -66,6 +66,16 @@ void SliceUpdate::keep_mean() const {
                     state_.optimizer_state.back().subspan(slice.begin).begin());
 }
 
+void SliceUpdate::computed(std::span<const float> weights, double seconds) {
+  if (layerwise_) return;  // whose directions are added to the node's weights in place
+  writer_.computed(weights, seconds, state_.parameters, sync_.my_slice());
+}
+
+std::span<const float> SliceUpdate::new_weights() {
+  const std::span<const float> own = writer_.own_weights();
+  return own.empty() ? state_.parameters : own;
+}
+
 void SliceUpdate::begin() {
   optimizer_.begin_update(rate_);
   writer_.begin();
@@ -97,11 +107,16 @@ void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean
   for (const TensorRange& tensor : sync_.tensors()) {
     if (tensor.is_parameter) continue;
     const double kept = power(1 - tensor.statistic_weight, minibatches_);
+    const std::size_t first = std::max(tensor.begin, begin);
     const std::size_t end = std::min(tensor.begin + tensor.size, begin + mean.size());
-    for (std::size_t i = std::max(tensor.begin, begin); i < end; ++i) {
-      float& running = state_.parameters[i];
-      running = static_cast<float>(kept * running + (1 - kept) * mean[i - begin]);
-    }
+    if (first >= end) continue;
+    const auto move = [&](std::size_t from, std::span<float> piece) {
+      const std::span<const float> mean_here = mean.subspan(first - begin + from);
+      for (std::size_t i = 0; i < piece.size(); ++i) {
+        piece[i] = static_cast<float>(kept * piece[i] + (1 - kept) * mean_here[i]);
+      }
+    };
+    writer_.write(state_.parameters.subspan(first, end - first), move);
   }
 }
 

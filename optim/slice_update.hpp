@@ -46,6 +46,14 @@ class SliceUpdate final : public MeanUse {
   // one more than the optimizer has.
   void keep_mean() const;
 
+  // What the rank has computed with since the update before, and the seconds that its first
+  // minibatch took: from the first time on it may compute with weights of its own
+  // (weight_writer.hpp).
+  void computed(std::span<const float> weights, double seconds);
+  // After the barrier that the update ends with: what to compute with, the node's weights or a copy
+  // of them.
+  std::span<const float> new_weights();
+
   void begin() override;
   void take(std::size_t begin, std::span<const float> mean) override;
 

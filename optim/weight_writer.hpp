@@ -1,19 +1,24 @@
-// How a rank changes the weights of its slice, which all ranks of the node have read.
+// How a rank changes the weights of its slice, which all ranks of the node have read, and what it
+// computes with.
 //
-// Either in place, where they are fetched for writing ahead, or in a copy of each block, which is
-// then copied over it. The bits are the same. The first is faster where the cores share a cache,
-// the second where they do not; the writer times both.
+// Either in place, where they are fetched for writing ahead, and all ranks compute with them. Or in
+// a copy, which is then copied over them: the rank's own weights (own_weights.hpp), if it has some
+// to compute with, else a copy of each block. The bits are the same. The first is faster where the
+// cores share a cache, the second where they do not; the writer times both.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "collectives/copy_over.hpp"
+#include "collectives/topology.hpp"
 #include "collectives/write_prefetch.hpp"
 #include "optim/faster_way.hpp"
 #include "optim/norm_block.hpp"
+#include "optim/own_weights.hpp"
 
 namespace rubato::optim {
 
@@ -21,12 +26,14 @@ class WeightWriter {
  public:
   explicit WeightWriter(bool others_read) : others_read_(others_read) {}
 
+  // What the rank has computed with since the update before, and how long its first minibatch took,
+  // which meets weights that others have written. From the first time on it may compute with
+  // weights of its own: a copy of `shared`, the node's, of which it owns `mine`.
+  void computed(std::span<const float> with, double seconds, std::span<const float> shared,
+                collectives::Slice mine);
+
   // A new update, of all weights of the slice.
-  void begin() {
-    if (nanoseconds_ > 0) faster_.took(nanoseconds_);
-    nanoseconds_ = 0;
-    in_copy_ = faster_.choose() == 1;
-  }
+  void begin();
 
   // Lets change(begin, piece) change the weights of a block, at most norm_block_elements of them:
   // pieces of it, each from `begin` on, one after the other.
@@ -47,21 +54,43 @@ class WeightWriter {
     });
   }
 
+  // When all ranks of the node have written theirs: what to compute with from now on. None: with
+  // the weights that the node shares.
+  std::span<const float> own_weights();
+
  private:
+  using Clock = std::chrono::steady_clock;
+
   template <class Change, class InPlace>
   void in_the_chosen_way(std::span<float> block, const Change& change, const InPlace& in_place) {
-    const auto start = std::chrono::steady_clock::now();
-    if (in_copy_) {
-      collectives::change_over<norm_block_elements>(block, change);
-    } else {
+    const auto start = Clock::now();
+    if (!in_copy_) {
       in_place();
+    } else if (own_) {
+      change_own(block, change);
+    } else {
+      collectives::change_over<norm_block_elements>(block, change);
     }
-    nanoseconds_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+    add_since(start);
+  }
+
+  template <class Change>
+  void change_own(std::span<float> block, const Change& change) {
+    const std::span<float> own = own_->of(block);
+    change(own);
+    collectives::copy_over<float>(own, block.data());
+  }
+
+  void add_since(Clock::time_point start) {
+    nanoseconds_ += std::chrono::nanoseconds(Clock::now() - start).count();
   }
 
   bool others_read_;
+  std::unique_ptr<OwnWeights> own_;
   bool in_copy_ = false;
-  std::int64_t nanoseconds_ = 0;  // of this update so far
+  bool has_mine_ = false;  // the rank's own weights have its slice as it is
+  bool has_changed_way_ = false;
+  std::int64_t nanoseconds_ = 0;  // of this update so far, and of computing with its weights
   FasterWay faster_;
 };
 

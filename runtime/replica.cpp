@@ -44,7 +44,10 @@ nn::MinibatchLoss Replica::run(const data::LoadedMinibatch& loaded, std::span<fl
   return model_->gradient({loaded.inputs, loaded.labels, key, std::move(is_final_from)}, gradient);
 }
 
-void Replica::use_new_weights() { model_->use_parameters(shared_.parameters); }
+void Replica::use_weights(std::span<const float> weights) {
+  weights_ = weights;
+  model_->use_parameters(weights);
+}
 
 std::vector<optim::TensorRange> tensor_ranges(const nn::Layout& layout) {
   std::vector<optim::TensorRange> ranges;

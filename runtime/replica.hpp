@@ -31,8 +31,11 @@ class Replica {
   nn::MinibatchLoss run(const data::LoadedMinibatch& loaded, std::span<float> gradient,
                         nn::IsFinalFrom is_final_from = {});
 
-  // To be called on every rank after the weights have changed (and a barrier has passed).
-  void use_new_weights();
+  // To be called on every rank after the node's weights have changed (and a barrier has passed).
+  void use_new_weights() { use_weights(shared_.parameters); }
+  // Computes with these from now on: the node's, or a copy of them.
+  void use_weights(std::span<const float> weights);
+  std::span<const float> weights() const noexcept { return weights_; }
 
   nn::Model& model() noexcept { return *model_; }
   const nn::Layout& layout() const noexcept { return model_->layout(); }
@@ -45,6 +48,7 @@ class Replica {
   std::uint64_t seed_;
   collectives::NodeMemory memory_;
   optim::SharedState shared_;
+  std::span<const float> weights_;
 };
 
 // The model's layout in the terms of the gradient sync.

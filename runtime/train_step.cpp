@@ -56,7 +56,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   }
   beat(update, Phase::waiting);
   sync_.barrier();
-  replica_.use_new_weights();
+  replica_.use_weights(slice_update_.new_weights());
 
   take_times(update, report);
   take_audits(update, report);
@@ -99,6 +99,7 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
 
 optim::UpdateSums TrainStep::sum(const data::PlannedUpdate& update, std::uint64_t request) {
   beat(update, Phase::summing);
+  slice_update_.computed(replica_.weights(), first_substep_seconds_);
   const auto rate =
       optimizer_.rate_in_advance(static_cast<double>(update.batch_size), position_of(update));
   if (rate) slice_update_.prepare(*rate, update.minibatches.size());
@@ -176,6 +177,7 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
     beat(update, Phase::accumulating);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit}, sync_.gradient());
     timer_.take(minibatch.size == update.minibatch);
+    if (slot == mine_.slots.front()) first_substep_seconds_ = timer_.time().busy_seconds;
   }
 }
 

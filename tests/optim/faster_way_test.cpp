@@ -25,7 +25,7 @@ std::array<std::size_t, 2> uses(FasterWay& faster, std::size_t number, const Nan
 TEST(FasterWay, IsFoundAtOnceWhicheverItIs) {
   for (const Nanoseconds& taken : {Nanoseconds{100, 270}, Nanoseconds{180, 160}}) {
     FasterWay faster;
-    uses(faster, 10, taken);
+    uses(faster, 2 * FasterWay::times_kept, taken);
     const std::size_t better = taken[0] < taken[1] ? 0 : 1;
     const auto [first, second] = uses(faster, 10 * FasterWay::trial_period, taken);
     EXPECT_EQ(better == 0 ? second : first, 10U) << "trials of the slower way";
@@ -35,9 +35,9 @@ TEST(FasterWay, IsFoundAtOnceWhicheverItIs) {
 TEST(FasterWay, ChangesWhenTheOtherBecomesFaster) {
   FasterWay faster;
   uses(faster, 50, {100, 150});
-  uses(faster, 4 * FasterWay::trial_period, {270, 170});
+  uses(faster, FasterWay::times_kept * FasterWay::trial_period, {270, 170});
   EXPECT_GE(uses(faster, 100, {270, 170})[1], 95U);
-  uses(faster, 4 * FasterWay::trial_period, {100, 150});
+  uses(faster, FasterWay::times_kept * FasterWay::trial_period, {100, 150});
   EXPECT_GE(uses(faster, 100, {100, 150})[0], 95U);
 }
 
@@ -50,12 +50,13 @@ TEST(FasterWay, ComparesUsesOfAllKindsWhereTheyDifferInTurn) {
     const std::array<std::int64_t, 3> kinds = {64, 192, 128};
     faster.took(kinds[i % kinds.size()] * (way == 0 ? 100 : 110));
   }
-  EXPECT_LE(of_the_slower, 5U + 1000U / FasterWay::trial_period + 2U) << "first times and trials";
+  EXPECT_LE(of_the_slower, FasterWay::times_kept + 1000U / FasterWay::trial_period + 2U)
+      << "first times and trials";
 }
 
 TEST(FasterWay, StaysTheSameAfterOneUseThatWasHeldUp) {
   FasterWay faster;
-  uses(faster, 10, {100, 150});
+  uses(faster, 2 * FasterWay::times_kept, {100, 150});
   EXPECT_EQ(uses(faster, 1, {9'000, 9'000})[1] + uses(faster, 10, {100, 150})[1], 0U);
 }
 

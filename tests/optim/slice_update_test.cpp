@@ -92,6 +92,37 @@ TEST(SliceUpdate, UpdatesEveryParameterAndStatisticOnce) {
   }
 }
 
+// Ranks that compute with copies of the weights get the bits of those that share them.
+TEST(SliceUpdate, KeepsOwnWeightsAsTheNodes) {
+  const auto world = collectives::Communicator::world();
+  for (const std::size_t ranks_per_node : {2UL, 5UL}) {
+    const collectives::Topology topology(world, ranks_per_node);
+    std::array<std::vector<float>, 2> results;
+    bool has_own = false;
+    for (const bool takes_own : {false, true}) {
+      Memory memory(topology);
+      GradientSync sync = automatic_sync(topology, SumKind::exact);
+      const auto optimizer = make_optimizer<float>({.name = "sgd", .momentum = momentum});
+      SliceUpdate update(*optimizer, sync, memory.state);
+      std::span<const float> weights = memory.state.parameters;
+      for (int i = 0; i < 12; ++i) {
+        if (takes_own) update.computed(weights, 0.001);
+        update.prepare(update_rate, minibatches);
+        const UpdateSums sums = sum_minibatches(sync, world, i % 2 == 0 ? &update : nullptr);
+        if (!sums.is_used) update.run();
+        sync.barrier();
+        weights = update.new_weights();
+        EXPECT_TRUE(std::ranges::equal(weights, memory.state.parameters)) << "update " << i;
+        has_own = has_own || weights.data() != memory.state.parameters.data();
+        sync.barrier();
+      }
+      results[takes_own ? 1 : 0].assign(weights.begin(), weights.end());
+    }
+    EXPECT_EQ(results[0], results[1]);
+    EXPECT_EQ(has_own, topology.node().size() > 1);
+  }
+}
+
 // On one node each block is updated while it is summed, on several after the sum: same bits.
 TEST(SliceUpdate, DoesTheSameBlockByBlock) {
   const auto world = collectives::Communicator::world();

@@ -1,0 +1,44 @@
+#include "optim/weight_writer.hpp"
+
+#include <utility>
+
+namespace rubato::optim {
+
+namespace {
+
+// Where the times have those of computing in them, which differ by themselves, a copy must bring
+// more than this part of them.
+constexpr std::int64_t least_gain = 64;
+
+}  // namespace
+
+void WeightWriter::computed(std::span<const float> with, double seconds,
+                            std::span<const float> shared, collectives::Slice mine) {
+  if (!others_read_ || shared.size_bytes() > OwnWeights::most_bytes) return;
+  if (!own_) own_ = std::make_unique<OwnWeights>(shared, mine);
+  has_mine_ = with.data() == own_->all().data();
+  nanoseconds_ += static_cast<std::int64_t>(1e9 * seconds);
+}
+
+void WeightWriter::begin() {
+  const std::int64_t took = std::exchange(nanoseconds_, 0);
+  // To change the way has its price. So the first update after it is not timed, but one more made.
+  if (!std::exchange(has_changed_way_, false)) {
+    if (took > 0) faster_.took(own_ && in_copy_ ? took + took / least_gain : took);
+    const bool in_copy = faster_.choose() == 1;
+    has_changed_way_ = own_ && in_copy != in_copy_;
+    in_copy_ = in_copy;
+  }
+  if (own_ && in_copy_ && !has_mine_) own_->take_mine();
+  has_mine_ = own_ && in_copy_;
+}
+
+std::span<const float> WeightWriter::own_weights() {
+  if (!has_mine_) return {};
+  const auto start = Clock::now();
+  own_->take_others();
+  add_since(start);
+  return own_->all();
+}
+
+}  // namespace rubato::optim
