@@ -22,6 +22,7 @@ import machine
 from measure import Failure, Missing
 
 TURN_SECONDS = 0.03
+WINDOW_TURNS = 16  # of each side
 LEAST_UPDATES = 12  # of a run: the first and the last turns do not count
 ATTEMPTS = 3
 
@@ -109,9 +110,13 @@ class Run:
         self.bytes_read += sum(map(len, lines[:2]))
         return [json.loads(line) for line in lines[0].splitlines()]
 
+    def new_samples(self):
+        """Of updates that it has not been asked for before."""
+        return sum(line["batch_size"] for line in self.new_lines() if line["type"] == "update")
+
     def mark(self, seconds):
         """That so many seconds of turns have passed, if an update has ended in the last of them."""
-        samples = sum(line["batch_size"] for line in self.new_lines() if line["type"] == "update")
+        samples = self.new_samples()
         if samples > 0:
             self.samples += samples
             self.marks.append(Mark(self.samples, seconds))
@@ -143,19 +148,24 @@ def descendants(pid):
     return found
 
 
+def turn_of(side):
+    """How long its turn was, in seconds."""
+    begin = time.perf_counter()
+    for run in side:
+        run.go_on()
+    time.sleep(TURN_SECONDS)
+    for run in side:
+        run.halt()
+    return time.perf_counter() - begin
+
+
 def take_turns(sides):
     """Until the first run ends; the others then go on to their ends."""
     runs = list(itertools.chain(*sides))
     seconds = [0] * len(sides)
     while all(run.is_running for run in runs):
         for number, side in enumerate(sides):
-            begin = time.perf_counter()
-            for run in side:
-                run.go_on()
-            time.sleep(TURN_SECONDS)
-            for run in side:
-                run.halt()
-            seconds[number] += time.perf_counter() - begin
+            seconds[number] += turn_of(side)
             for run in side:
                 run.mark(seconds[number])
     for run in runs:
@@ -164,31 +174,52 @@ def take_turns(sides):
         run.wait()
 
 
-def speeds_in_this_order(sides):
-    """Samples per second of each side, which begin one after the other."""
+def window(sides):
+    """The samples of each side in its next few turns, and how many seconds these were."""
+    seconds = [0] * len(sides)
+    for _ in range(WINDOW_TURNS):
+        for number, side in enumerate(sides):
+            seconds[number] += turn_of(side)
+    for run in itertools.chain(*sides):
+        if not run.is_running:
+            run.wait()
+            raise TooShort(f"over before its windows were: {' '.join(run.command)}")
+    return [(sum(run.new_samples() for run in side), spent) for side, spent in zip(sides, seconds)]
+
+
+def speeds_in_this_order(sides, windows):
+    """Samples per second of each side, which begin one after the other: of all turns, or of so many
+    windows in which cores were alike (machine.py). An update that goes on from one window into the
+    next one is the next one's, whether that counts or not.
+    """
     with contextlib.ExitStack() as begun:
         for run in itertools.chain(*sides):
             begun.enter_context(run)
-        take_turns(sides)
-        return [sum(run.samples_per_second() for run in side) for side in sides]
+        if windows is None:
+            take_turns(sides)
+            return [sum(run.samples_per_second() for run in side) for side in sides]
+        of_sides = zip(*machine.undisturbed_windows(lambda: window(sides), windows))
+        return [sum(samples for samples, _ in side) / sum(seconds for _, seconds in side)
+                for side in of_sides]
 
 
-def speeds_if_not_too_short(make_sides):
+def speeds_if_not_too_short(make_sides, windows):
     """The same, of sides made anew for each attempt. On a loud machine long runs, too, were seen to
     be over too soon.
     """
     for _ in range(ATTEMPTS - 1):
         with contextlib.suppress(TooShort):
-            return speeds_in_this_order(make_sides())
-    return speeds_in_this_order(make_sides())
+            return speeds_in_this_order(make_sides(), windows)
+    return speeds_in_this_order(make_sides(), windows)
 
 
-def speeds(make_sides):
+def speeds(make_sides, windows=None):
     """Samples per second of each side: a list of runs that go on together, made anew for each of
     two measurements. In the second the sides begin in reverse: which begins first has its effects.
+    `windows`: how many of each measurement count, if not all turns do.
     """
-    forwards = speeds_if_not_too_short(make_sides)
-    backwards = speeds_if_not_too_short(lambda: make_sides()[::-1])[::-1]
+    forwards = speeds_if_not_too_short(make_sides, windows)
+    backwards = speeds_if_not_too_short(lambda: make_sides()[::-1], windows)[::-1]
     return [statistics.harmonic_mean(both) for both in zip(forwards, backwards)]
 
 

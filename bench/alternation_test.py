@@ -86,6 +86,33 @@ class Turns(unittest.TestCase):
         in_order, reversed_order = made[0], made[1][::-1]
         self.assertEqual(begun, sum([*in_order, *reversed_order], []))
 
+    def test_in_windows_count_what_was_done_in_those_that_counted(self):
+        kept = []
+
+        def first_and_last(measure_once, number):
+            self.assertEqual(number, 2)
+            kept.append([measure_once() for _ in range(3)][::2])
+            return kept[-1]
+
+        def sides():
+            return [[self.training(5000, 0.005)],
+                    [self.training(5000, 0.01), self.training(5000, 0.01)]]
+        with mock.patch("machine.undisturbed_windows", first_and_last):
+            quick, slow = alternation.speeds(sides, windows=2)
+        forwards, backwards = (
+            [sum(samples for samples, _ in side) / sum(seconds for _, seconds in side)
+             for side in zip(*windows)] for windows in kept)
+        self.assertAlmostEqual(quick, 2 / (1 / forwards[0] + 1 / backwards[1]))
+        self.assertAlmostEqual(slow, 2 / (1 / forwards[1] + 1 / backwards[0]))
+        for _, seconds in (*kept[0][0], *kept[1][1]):
+            self.assertAlmostEqual(seconds, 16 * 0.03, delta=0.1)
+        self.assertAlmostEqual(forwards[0], 8 / 0.005, delta=0.5 * 8 / 0.005)
+
+    def test_in_windows_are_told_if_they_fail_or_end_before(self):
+        for exit_status, error in ((3, "exit status 3"), (0, "over before its windows were")):
+            with self.assertRaisesRegex(Failure, error):
+                alternation.speeds(lambda: [[self.training(20, 0.002, exit_status)]], windows=1)
+
     def test_a_training_that_fails_is_told(self):
         for updates in (1, 50):  # before and after its warm-up
             with self.assertRaisesRegex(Failure, "exit status 3"):

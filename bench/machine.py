@@ -4,7 +4,8 @@ The host of a virtual machine may have two of its CPUs share a core, or move the
 second to the next, and what two ranks are worth then says nothing of the program. So a round begins
 when two_cores finds two cores, and is measured again if it no longer does at the end, as long as
 patience lasts. Where the cores must be alike, too, as two ranks that wait for each other are as
-fast as the slower one, it also waits until none of them has a neighbour, or both.
+fast as the slower one, rounds are too long: what counts then are windows of half a second for each
+side, before and after which none of the cores had a neighbour, or both.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ class Machine:
         self.ask, self.patience, self.clock, self.sleep = ask, patience, clock, sleep
         self.answers, self.seconds_in_vain, self.rounds, self.disturbed_rounds = [], 0, 0, 0
 
-    def has_two_cores(self, alike):
+    def has_two_cores(self, alike=False):
         answer = self.ask()
         if answer is None:  # nothing to wait for
             return True
@@ -32,29 +33,51 @@ class Machine:
         return (answer["at_once"] >= LEAST_AT_ONCE
                 and (not alike or answer["slower_over_faster"] >= LEAST_OF_FASTER))
 
-    def waits_for_two_cores(self, alike):
+    def waits_for_two_cores(self):
         """Whether they came before patience ended."""
-        while not self.has_two_cores(alike):
+        while not self.has_two_cores():
             if self.seconds_in_vain >= self.patience:
                 return False
             self.sleep(PAUSE_SECONDS)
             self.seconds_in_vain += PAUSE_SECONDS
         return True
 
-    def undisturbed(self, measure_once, alike=False):
+    def undisturbed(self, measure_once):
         """What it gives, with two cores before and after it, or in the end whatever it gives."""
-        self.rounds += 1
         while True:
-            had_two_cores = self.waits_for_two_cores(alike)
-            begin = self.clock()
-            value = measure_once()
-            seconds = self.clock() - begin
-            if self.has_two_cores(alike) and had_two_cores:
+            had_two_cores = self.waits_for_two_cores()
+            value, seconds = self.timed(measure_once)
+            if self.counts(had_two_cores and self.has_two_cores(), seconds):
                 return value
-            if self.seconds_in_vain + seconds >= self.patience:
-                self.disturbed_rounds += 1
-                return value
+
+    def undisturbed_windows(self, measure_once, number):
+        """What it gives so many times with two cores that are alike before and after it, or in the
+        end whatever it gives; the times in between do not count, but are not waited for either.
+        """
+        values, had_cores_alike = [], self.has_two_cores(alike=True)
+        while len(values) < number:
+            value, seconds = self.timed(measure_once)
+            has_cores_alike = self.has_two_cores(alike=True)
+            if self.counts(had_cores_alike and has_cores_alike, seconds):
+                values.append(value)
+            had_cores_alike = has_cores_alike
+        return values
+
+    def timed(self, measure_once):
+        begin = self.clock()
+        value = measure_once()
+        return value, self.clock() - begin
+
+    def counts(self, is_undisturbed, seconds):
+        """Whether a round or window of so many seconds does, as it was undisturbed or patience has
+        ended.
+        """
+        if not is_undisturbed and self.seconds_in_vain + seconds < self.patience:
             self.seconds_in_vain += seconds
+            return False
+        self.rounds += 1
+        self.disturbed_rounds += not is_undisturbed
+        return True
 
     @property
     def note(self):
@@ -77,5 +100,9 @@ def watched(machine):
         _watched = before
 
 
-def undisturbed(measure_once, alike=False):
-    return _watched.undisturbed(measure_once, alike)
+def undisturbed(measure_once):
+    return _watched.undisturbed(measure_once)
+
+
+def undisturbed_windows(measure_once, number):
+    return _watched.undisturbed_windows(measure_once, number)

@@ -79,27 +79,27 @@ class Rounds(unittest.TestCase):
         self.assertEqual(watched.undisturbed(self.measure(clock)), 1)
         self.assertEqual(watched.note, "0 s in vain, 1 of 1 rounds without two such cores")
 
-    def test_that_need_cores_alike_wait_for_them(self):
-        watched, clock = machine_of(*[TWO_CORES] * 4,
-                                    slower_over_faster=(UNLIKE, UNLIKE, ALIKE, ALIKE))
-        self.assertEqual(watched.undisturbed(self.measure(clock), alike=True), 1)
-        self.assertEqual(watched.note, "2 s in vain")
+    def test_in_windows_count_between_looks_that_both_find_cores_alike(self):
+        watched, clock = machine_of(*[TWO_CORES] * 7, slower_over_faster=(
+            ALIKE, ALIKE, UNLIKE, ALIKE, UNLIKE, ALIKE, ALIKE))
+        self.assertEqual(watched.undisturbed_windows(self.measure(clock), 2), [1, 6])
+        self.assertEqual(watched.note, "40 s in vain")
 
-    def test_that_need_cores_alike_are_measured_again_if_one_was_slower_in_the_end(self):
-        watched, clock = machine_of(*[TWO_CORES] * 4,
-                                    slower_over_faster=(ALIKE, UNLIKE, ALIKE, ALIKE))
-        self.assertEqual(watched.undisturbed(self.measure(clock), alike=True), 2)
-        self.assertEqual(watched.note, "10 s in vain")
-
-    def test_need_two_cores_even_if_the_threads_of_one_are_alike(self):
+    def test_in_windows_need_two_cores_even_if_the_threads_of_one_are_alike(self):
         watched, clock = machine_of(ONE_CORE, TWO_CORES, TWO_CORES,
                                     slower_over_faster=itertools.repeat(ALIKE))
-        self.assertEqual(watched.undisturbed(self.measure(clock), alike=True), 1)
-        self.assertEqual(watched.note, "1 s in vain")
+        self.assertEqual(watched.undisturbed_windows(self.measure(clock), 1), [2])
+        self.assertEqual(watched.note, "10 s in vain")
+
+    def test_in_windows_count_after_all_when_patience_is_at_its_end(self):
+        watched, clock = machine_of(*[TWO_CORES] * 5, patience=20)
+        self.assertEqual(watched.undisturbed_windows(self.measure(clock), 3), [2, 3, 4])
+        self.assertEqual(watched.note, "10 s in vain, 3 of 3 rounds without two such cores")
 
     def test_go_on_where_there_are_no_two_cpus(self):
-        watched, clock = machine_of(None, None)
+        watched, clock = machine_of(*[None] * 5)
         self.assertEqual(watched.undisturbed(self.measure(clock)), 1)
+        self.assertEqual(watched.undisturbed_windows(self.measure(clock), 2), [2, 3])
         self.assertEqual(watched.answers, [])
 
 
@@ -136,21 +136,8 @@ class Measurements(unittest.TestCase):
                                                    are_compared=False))
         self.assertEqual(self.asked, 12)
 
-    def test_wait_for_cores_that_are_alike_on_the_sides_that_need_it(self):
-        needed = []
-
-        def undisturbed(_, alike):
-            needed.append(alike)
-            return 1, 2
-        with mock.patch.object(machine, "undisturbed", undisturbed):
-            for are_compared in (False, True):
-                measure.in_turn(1, {"a": None, "b": None}, are_compared, need_cores_alike=["b"])
-                measure.in_turn(1, {"a": None}, are_compared, need_cores_alike=["b"])
-        self.assertEqual(needed, [False, True, False, True, False])
-
-    def test_tell_of_rounds_for_which_the_cores_were_not_alike(self):
-        at_once, *_ = self.figures_of(
-            lambda *_: measure.in_turn(1, {"a": lambda: 1}, need_cores_alike=["a"]))
+    def test_tell_of_windows_for_which_the_cores_were_not_alike(self):
+        at_once, *_ = self.figures_of(lambda *_: machine.undisturbed_windows(lambda: 1, 1))
         self.assertEqual(at_once.note, "0 s in vain, 1 of 1 rounds without two such cores")
 
     def test_say_nothing_of_the_machine_if_they_did_not_look(self):

@@ -124,18 +124,15 @@ class Report:
         file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def in_turn(rounds, sides, are_compared=True, need_cores_alike=()):
+def in_turn(rounds, sides, are_compared=True):
     """What each side gives in each round, by its name; a side is called once a round, unless the
-    round was disturbed, or the side, where sides are not compared with each other. Those of them
-    that need_cores_alike names need cores that are equally fast.
+    round was disturbed, or the side, where sides are not compared with each other.
     """
     def in_one():
         if are_compared:
             return [measure_once() for measure_once in sides.values()]
-        return [machine.undisturbed(measure_once, alike=name in need_cores_alike)
-                for name, measure_once in sides.items()]
-    alike = any(name in need_cores_alike for name in sides)
-    results = [machine.undisturbed(in_one, alike) if are_compared else in_one()
+        return [machine.undisturbed(measure_once) for measure_once in sides.values()]
+    results = [machine.undisturbed(in_one) if are_compared else in_one()
                for _ in range(rounds)]
     return dict(zip(sides, map(list, zip(*results))))
 

@@ -14,14 +14,15 @@ What a second rank can bring at best is what a second run brings that has nothin
 first: cores share caches, memory and, on a virtual machine, neighbours. And ranks wait at every
 update for the one that was held up: if two runs that have nothing to do with each other did so too,
 which their updates' times tell, that would cost them what no synchronous training is spared. One
-rank is measured on each of the cores, and while these are equally fast (machine.py): two ranks go
-as the slower one does.
+rank is measured on each of the cores, and of all turns those count in which these were equally fast
+(machine.py): two ranks go as the slower one does.
 """
 
 import concurrent.futures
 import dataclasses
 import functools
 import itertools
+import math
 import pathlib
 import statistics
 import sys
@@ -37,6 +38,7 @@ ALONE = tuple(f"alone on core {core}" for core in range(RANKS))
 CHANGING_BATCH = (64, 192, 128)
 CHANGING_AT_MOST = 2
 SCALING_AT_LEAST = 1.9
+SCALING_SECONDS = 600  # of turns, at most: runs are ended when enough of them counted
 OVERHEADS = (  # a name, a way to run the model, the way beside it, the most % that it may add
     ("exact sum, beyond itself", "usual", "usual", None),
     ("exact sum, beyond the fast one", "usual", "fast", 1),
@@ -100,8 +102,17 @@ class Ways:
         """Samples per second; a side is the names of one way, or of several at once."""
         sides = [[self.by_name[name] for name in side] for side in sides]
         slowest = max((way.case for way in itertools.chain(*sides)), key=self.update_seconds.get)
-        return alternation.speeds(lambda: [[self.run(way, slowest) for way in side]
-                                           for side in sides])
+        return alternation.speeds(lambda: [
+            [self.run(way, self.updates_of(way.case, slowest)) for way in side] for side in sides])
+
+    def speeds_on_cores_alike(self, *sides):
+        """The same, of turns in which the cores were equally fast."""
+        windows = math.ceil(self.seconds / (alternation.WINDOW_TURNS * alternation.TURN_SECONDS))
+
+        def run(name):
+            way = self.by_name[name]
+            return self.run(way, math.ceil(SCALING_SECONDS / self.update_seconds[way.case]))
+        return alternation.speeds(lambda: [list(map(run, side)) for side in sides], windows)
 
     def updates_at_once(self, names):
         """What each update took, in seconds, of lone runs that go on together."""
@@ -110,10 +121,9 @@ class Ways:
             return list(pool.map(lambda way: self.rubato.updates(
                 way.case, self.updates_of(way.case), core=way.core), ways))
 
-    def run(self, way, slowest):
-        return self.rubato.run(way.case, self.updates_of(way.case, slowest),
-                               next(self.directories), *way.options, batches=way.batches,
-                               core=way.core)
+    def run(self, way, updates):
+        return self.rubato.run(way.case, updates, next(self.directories), *way.options,
+                               batches=way.batches, core=way.core)
 
     def updates_of(self, case, slowest=None):
         """How many, beside runs of the case whose updates are slowest."""
@@ -126,7 +136,7 @@ def scaling(ways):
     wait for each other over one, and of both ranks over two lone runs. One is the mean of a run on
     each core, which may differ.
     """
-    *each, apart, both = ways.speeds(*([name] for name in ALONE), ALONE, ["usual"])
+    *each, apart, both = ways.speeds_on_cores_alike(*([name] for name in ALONE), ALONE, ["usual"])
     alone = statistics.mean(each)
     waiting = apart * of_speed_if_waiting(*ways.updates_at_once(ALONE))
     return both / alone, apart / alone, waiting / alone, both / apart
@@ -211,7 +221,7 @@ def run(options, report):
             rounds = measure.in_turn(options.rounds, {
                 name: functools.partial(measured, ways)
                 for name, (measured, _) in chosen.items()},
-                are_compared=False, need_cores_alike=["scaling"])
+                are_compared=False)
         report.details["rounds"][model] = rounds
         for name, (_, figures) in chosen.items():
             for figure in figures(model, rounds[name]):

@@ -2,7 +2,6 @@
 
 import pathlib
 import tempfile
-import types
 import unittest
 from unittest import mock
 
@@ -50,18 +49,30 @@ class ChangingBatch(unittest.TestCase):
         self.assertGreaterEqual(len(rows), WARM_UP_UPDATES + updates)
 
 
-class Run(unittest.TestCase):
-    def test_waits_for_cores_that_are_alike_where_it_measures_scaling(self):
-        needed = []
+class Scaling(unittest.TestCase):
+    def test_is_of_turns_on_cores_that_are_alike(self):
+        speed_of = {"alone on core 0": 90, "alone on core 1": 110, "usual": 190}
+        ways = mock.Mock(spec_set=["speeds_on_cores_alike", "updates_at_once"])
+        ways.speeds_on_cores_alike = lambda *sides: [
+            sum(speed_of[name] for name in side) for side in sides]
+        ways.updates_at_once = lambda names: [[1, 3], [3, 1]]
+        of_two, apart, waiting, both_of_apart = overheads.scaling(ways)
+        self.assertAlmostEqual(of_two, 1.9)
+        self.assertAlmostEqual(apart, 2)
+        self.assertAlmostEqual(waiting, 2 * 2 / 3)
+        self.assertAlmostEqual(both_of_apart, 0.95)
 
-        def undisturbed(_, alike):
-            needed.append(alike)
-            return (1, 1, 1, 1) if len(needed) == 1 else 0
-        options = types.SimpleNamespace(only=["scaling", "timeline"], build=pathlib.Path("build"),
-                                        models=["mnist"], seconds=1, rounds=1)
-        with mock.patch("machine.undisturbed", undisturbed), mock.patch.object(overheads, "Ways"):
-            overheads.run(options, mock.Mock(details={}))
-        self.assertEqual(needed, [True, False])
+    def test_has_runs_that_are_longer_than_what_counts_of_them(self):
+        rubato = mock.Mock(update_seconds=lambda case: case.batch_size / 256)
+        with tempfile.TemporaryDirectory() as directory:
+            ways = overheads.Ways(rubato, "resnet20", 1, pathlib.Path(directory))
+            with mock.patch("alternation.speeds") as speeds:
+                ways.speeds_on_cores_alike(["alone on core 1"], ["usual"])
+            make_sides, windows = speeds.call_args.args
+            self.assertEqual(list(map(len, make_sides())), [1, 1])
+        of_one, of_two = (call.args[1] for call in rubato.run.call_args_list)
+        self.assertEqual((of_one, of_two), (600 * 8, 600 * 4))
+        self.assertEqual(windows, 3, "of half a second, to fill one")
 
 
 class Only(unittest.TestCase):
