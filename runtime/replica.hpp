@@ -1,7 +1,8 @@
 // A replica: one rank's copy of the model's machinery, on weights that the node holds once.
 //
 // Weights and optimizer state lie in node-shared memory, in the first rank's region: every rank
-// reads them, each slice is written by its owner. Minibatches arrive through a prefetcher.
+// reads them, or a copy of them, each slice is written by its owner. Minibatches arrive through a
+// prefetcher.
 #pragma once
 
 #include <cstdint>
