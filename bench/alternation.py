@@ -198,6 +198,8 @@ def speeds_in_this_order(sides, windows):
         if windows is None:
             take_turns(sides)
             return [sum(run.samples_per_second() for run in side) for side in sides]
+        for run in itertools.chain(*sides):
+            run.new_samples()  # what ended before its first turn
         of_sides = zip(*machine.undisturbed_windows(lambda: window(sides), windows))
         return [sum(samples for samples, _ in side) / sum(seconds for _, seconds in side)
                 for side in of_sides]

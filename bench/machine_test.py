@@ -85,6 +85,10 @@ class Rounds(unittest.TestCase):
         self.assertEqual(watched.undisturbed_windows(self.measure(clock), 2), [1, 6])
         self.assertEqual(watched.note, "40 s in vain")
 
+    def test_in_windows_do_not_count_if_they_began_on_cores_unlike(self):
+        watched, clock = machine_of(*[TWO_CORES] * 3, slower_over_faster=(UNLIKE, ALIKE, ALIKE))
+        self.assertEqual(watched.undisturbed_windows(self.measure(clock), 1), [2])
+
     def test_in_windows_need_two_cores_even_if_the_threads_of_one_are_alike(self):
         watched, clock = machine_of(ONE_CORE, TWO_CORES, TWO_CORES,
                                     slower_over_faster=itertools.repeat(ALIKE))
@@ -135,6 +139,11 @@ class Measurements(unittest.TestCase):
         self.figures_of(lambda *_: measure.in_turn(3, {"a": lambda: 1, "b": lambda: 2},
                                                    are_compared=False))
         self.assertEqual(self.asked, 12)
+
+    def test_leave_sides_alone_that_watch_themselves(self):
+        self.figures_of(lambda *_: measure.in_turn(3, {"a": lambda: 1, "b": lambda: 2},
+                                                   are_compared=False, watch_themselves=["b"]))
+        self.assertEqual(self.asked, 6)
 
     def test_tell_of_windows_for_which_the_cores_were_not_alike(self):
         at_once, *_ = self.figures_of(lambda *_: machine.undisturbed_windows(lambda: 1, 1))

@@ -124,14 +124,16 @@ class Report:
         file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def in_turn(rounds, sides, are_compared=True):
+def in_turn(rounds, sides, are_compared=True, watch_themselves=()):
     """What each side gives in each round, by its name; a side is called once a round, unless the
-    round was disturbed, or the side, where sides are not compared with each other.
+    round was disturbed, or the side, where sides are not compared with each other. Those of these
+    that watch_themselves names look at the machine where it matters to them.
     """
     def in_one():
         if are_compared:
             return [measure_once() for measure_once in sides.values()]
-        return [machine.undisturbed(measure_once) for measure_once in sides.values()]
+        return [measure_once() if name in watch_themselves else machine.undisturbed(measure_once)
+                for name, measure_once in sides.items()]
     results = [machine.undisturbed(in_one) if are_compared else in_one()
                for _ in range(rounds)]
     return dict(zip(sides, map(list, zip(*results))))

@@ -14,8 +14,8 @@ What a second rank can bring at best is what a second run brings that has nothin
 first: cores share caches, memory and, on a virtual machine, neighbours. And ranks wait at every
 update for the one that was held up: if two runs that have nothing to do with each other did so too,
 which their updates' times tell, that would cost them what no synchronous training is spared. One
-rank is measured on each of the cores, and of all turns those count in which these were equally fast
-(machine.py): two ranks go as the slower one does.
+rank is measured on each of the cores, and of all turns of one and two ranks those count in which the
+cores were equally fast (machine.py): two ranks go as the slower one does.
 """
 
 import concurrent.futures
@@ -29,6 +29,7 @@ import sys
 import tempfile
 
 import alternation
+import machine
 import measure
 from measure import Figure
 from rubato_train import MODELS, WARM_UP_UPDATES, Case, Rubato
@@ -138,7 +139,8 @@ def scaling(ways):
     """
     *each, apart, both = ways.speeds_on_cores_alike(*([name] for name in ALONE), ALONE, ["usual"])
     alone = statistics.mean(each)
-    waiting = apart * of_speed_if_waiting(*ways.updates_at_once(ALONE))
+    waiting = apart * of_speed_if_waiting(*machine.undisturbed(
+        lambda: ways.updates_at_once(ALONE)))
     return both / alone, apart / alone, waiting / alone, both / apart
 
 
@@ -221,7 +223,7 @@ def run(options, report):
             rounds = measure.in_turn(options.rounds, {
                 name: functools.partial(measured, ways)
                 for name, (measured, _) in chosen.items()},
-                are_compared=False)
+                are_compared=False, watch_themselves=["scaling"])
         report.details["rounds"][model] = rounds
         for name, (_, figures) in chosen.items():
             for figure in figures(model, rounds[name]):

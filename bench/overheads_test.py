@@ -2,6 +2,7 @@
 
 import pathlib
 import tempfile
+import types
 import unittest
 from unittest import mock
 
@@ -50,6 +51,15 @@ class ChangingBatch(unittest.TestCase):
 
 
 class Scaling(unittest.TestCase):
+    def test_watches_the_machine_itself(self):
+        options = types.SimpleNamespace(only=["scaling", "timeline"], build=pathlib.Path("build"),
+                                        models=["mnist"], seconds=1, rounds=1)
+        with mock.patch("measure.in_turn") as in_turn, mock.patch.object(overheads, "Ways"):
+            in_turn.return_value = {"scaling": [(1, 1, 1, 1)], "a timeline, beyond none": [0]}
+            overheads.run(options, mock.Mock(details={}))
+        self.assertEqual(in_turn.call_args.kwargs,
+                         {"are_compared": False, "watch_themselves": ["scaling"]})
+
     def test_is_of_turns_on_cores_that_are_alike(self):
         speed_of = {"alone on core 0": 90, "alone on core 1": 110, "usual": 190}
         ways = mock.Mock(spec_set=["speeds_on_cores_alike", "updates_at_once"])

@@ -3,7 +3,7 @@
 // What one core has written another must fetch, and what another has read is slow to write again
 // (collectives/copy_over). Who computes with the weights that the node shares pays for that
 // wherever a pass over them happens to be. With a copy, a rank reads the others' slices once, in
-// order, and what it overwrites in the node's weights it never reads.
+// order, and what it overwrites in the node's weights it does not read.
 #pragma once
 
 #include <cstddef>

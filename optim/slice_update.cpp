@@ -66,9 +66,13 @@ void SliceUpdate::keep_mean() const {
                     state_.optimizer_state.back().subspan(slice.begin).begin());
 }
 
-void SliceUpdate::computed(std::span<const float> weights, double seconds) {
+void SliceUpdate::allow_own_weights() {
   if (layerwise_) return;  // whose directions are added to the node's weights in place
-  writer_.computed(weights, seconds, state_.parameters, sync_.my_slice());
+  writer_.allow_own(state_.parameters, sync_.my_slice());
+}
+
+void SliceUpdate::computed(std::span<const float> weights, double seconds) {
+  writer_.computed(weights, seconds);
 }
 
 std::span<const float> SliceUpdate::new_weights() {
@@ -109,14 +113,16 @@ void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean
     const double kept = power(1 - tensor.statistic_weight, minibatches_);
     const std::size_t first = std::max(tensor.begin, begin);
     const std::size_t end = std::min(tensor.begin + tensor.size, begin + mean.size());
-    if (first >= end) continue;
-    const auto move = [&](std::size_t from, std::span<float> piece) {
-      const std::span<const float> mean_here = mean.subspan(first - begin + from);
-      for (std::size_t i = 0; i < piece.size(); ++i) {
-        piece[i] = static_cast<float>(kept * piece[i] + (1 - kept) * mean_here[i]);
-      }
-    };
-    writer_.write(state_.parameters.subspan(first, end - first), move);
+    for (std::size_t block = first; block < end; block += norm_block_elements) {
+      const std::size_t size = std::min(norm_block_elements, end - block);
+      const auto move = [&](std::size_t from, std::span<float> piece) {
+        const std::span<const float> mean_here = mean.subspan(block - begin + from);
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+          piece[i] = static_cast<float>(kept * piece[i] + (1 - kept) * mean_here[i]);
+        }
+      };
+      writer_.write(state_.parameters.subspan(block, size), move);
+    }
   }
 }
 

@@ -46,9 +46,12 @@ class SliceUpdate final : public MeanUse {
   // one more than the optimizer has.
   void keep_mean() const;
 
+  // The rank may compute with weights of its own, which this holds (weight_writer.hpp), if the
+  // caller tells computed() before each update, and then computes with new_weights(). Throws
+  // std::system_error where there is no memory for them.
+  void allow_own_weights();
   // What the rank has computed with since the update before, and the seconds that its first
-  // minibatch took: from the first time on it may compute with weights of its own
-  // (weight_writer.hpp).
+  // minibatch took.
   void computed(std::span<const float> weights, double seconds);
   // After the barrier that the update ends with: what to compute with, the node's weights or a copy
   // of them.

@@ -12,17 +12,21 @@ constexpr std::int64_t least_gain = 64;
 
 }  // namespace
 
-void WeightWriter::computed(std::span<const float> with, double seconds,
-                            std::span<const float> shared, collectives::Slice mine) {
-  if (!others_read_ || shared.size_bytes() > OwnWeights::most_bytes) return;
-  if (!own_) own_ = std::make_unique<OwnWeights>(shared, mine);
+void WeightWriter::allow_own(std::span<const float> shared, collectives::Slice mine) {
+  if (!others_read_ || shared.empty() || shared.size_bytes() > OwnWeights::most_bytes) return;
+  own_ = std::make_unique<OwnWeights>(shared, mine);
+}
+
+void WeightWriter::computed(std::span<const float> with, double seconds) {
+  if (!own_) return;
   has_mine_ = with.data() == own_->all().data();
   nanoseconds_ += static_cast<std::int64_t>(1e9 * seconds);
 }
 
 void WeightWriter::begin() {
   const std::int64_t took = std::exchange(nanoseconds_, 0);
-  // To change the way has its price. So the first update after it is not timed, but one more made.
+  // To begin and to change the way has its price. So the first update is not timed, but one more
+  // made the same way.
   if (!std::exchange(has_changed_way_, false)) {
     if (took > 0) faster_.took(own_ && in_copy_ ? took + took / least_gain : took);
     const bool in_copy = faster_.choose() == 1;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 
 #include "collectives/copy_over.hpp"
 #include "collectives/topology.hpp"
@@ -26,11 +27,13 @@ class WeightWriter {
  public:
   explicit WeightWriter(bool others_read) : others_read_(others_read) {}
 
+  // The rank may compute with weights of its own: a copy of `shared`, the node's, of which it owns
+  // `mine`, unless nobody else reads them or they are too large. Throws std::system_error where
+  // there is no memory for one.
+  void allow_own(std::span<const float> shared, collectives::Slice mine);
   // What the rank has computed with since the update before, and how long its first minibatch took,
-  // which meets weights that others have written. From the first time on it may compute with
-  // weights of its own: a copy of `shared`, the node's, of which it owns `mine`.
-  void computed(std::span<const float> with, double seconds, std::span<const float> shared,
-                collectives::Slice mine);
+  // which meets weights that others have written.
+  void computed(std::span<const float> with, double seconds);
 
   // A new update, of all weights of the slice.
   void begin();
@@ -63,6 +66,7 @@ class WeightWriter {
 
   template <class Change, class InPlace>
   void in_the_chosen_way(std::span<float> block, const Change& change, const InPlace& in_place) {
+    if (block.size() > norm_block_elements) throw std::logic_error("a block of weights too large");
     const auto start = Clock::now();
     if (!in_copy_) {
       in_place();
@@ -89,7 +93,7 @@ class WeightWriter {
   std::unique_ptr<OwnWeights> own_;
   bool in_copy_ = false;
   bool has_mine_ = false;  // the rank's own weights have its slice as it is
-  bool has_changed_way_ = false;
+  bool has_changed_way_ = true;
   std::int64_t nanoseconds_ = 0;  // of this update so far, and of computing with its weights
   FasterWay faster_;
 };

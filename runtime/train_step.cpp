@@ -35,6 +35,7 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       share_(options_.assignment, topology.all().rank(), topology.all().size()),
       timer_(options_.clock) {
   sync_.measure(optimizer_.measures(replica_.shared()));
+  slice_update_.allow_own_weights();
 }
 
 StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,

@@ -35,7 +35,8 @@ class TrainStep {
     SecondsClock clock = {};         // that substeps are measured by; none: the steady clock
   };
 
-  // Collective: has the sync measure what the optimizer wants to know.
+  // Collective: has the sync measure what the optimizer wants to know. The replica may compute with
+  // weights that this holds: one that is used when this is gone must be told use_new_weights().
   TrainStep(const collectives::Topology& topology, Replica& replica, data::Prefetcher& loader,
             optim::GradientSync& sync, optim::ElasticOptimizer& optimizer, Options options);
 

@@ -105,6 +105,7 @@ TEST(SliceUpdate, KeepsOwnWeightsAsTheNodes) {
       const auto optimizer = make_optimizer<float>({.name = "sgd", .momentum = momentum});
       SliceUpdate update(*optimizer, sync, memory.state);
       std::span<const float> weights = memory.state.parameters;
+      if (takes_own) update.allow_own_weights();
       for (int i = 0; i < 12; ++i) {
         if (takes_own) update.computed(weights, 0.001);
         update.prepare(update_rate, minibatches);
@@ -120,6 +121,46 @@ TEST(SliceUpdate, KeepsOwnWeightsAsTheNodes) {
     }
     EXPECT_EQ(results[0], results[1]);
     EXPECT_EQ(has_own, topology.node().size() > 1);
+  }
+}
+
+// An optimizer that steps tensor by tensor moves all statistics of a slice at once.
+TEST(SliceUpdate, MovesStatisticsThatAreLargerThanABlock) {
+  const auto world = collectives::Communicator::world();
+  const collectives::Topology topology(world, 2);
+  constexpr std::size_t block = 4096;
+  constexpr std::size_t all = 8 * block;
+  const collectives::NodeMemory memory(
+      topology, topology.node().rank() == 0 ? (all + block) * sizeof(float) : 0);
+  const std::span<float> floats = memory.region_as<float>(0);
+  GradientSync sync(
+      topology,
+      {{"w", 0, block, true, 0}, {"norm.running_mean", block, all - block - 10, false, 0.1}}, block,
+      all, SumKind::exact, collectives::AllreduceAlgorithm::automatic);
+  const auto lars = make_optimizer<float>({.name = "lars", .momentum = momentum});
+  SliceUpdate update(*lars, sync, {floats.first(all), {floats.subspan(all, block)}});
+  const auto sums = [&] {
+    sync.begin(minibatches, 8 * minibatches);
+    for (std::size_t slot = world.rank(); slot < minibatches; slot += world.size()) {
+      const std::vector<float> gradient(all, static_cast<float>(slot));
+      sync.accumulate({slot, 8, 0, 0}, gradient);
+    }
+    const UpdateSums result = sync.sum();
+    sync.barrier();
+    return result.stands;
+  };
+  double kept = 1;
+  for (int i = 0; i < 6; ++i) {  // both ways of writing
+    while (!sums()) {
+    }
+    update.prepare(update_rate, minibatches);
+    update.run();
+    sync.barrier();
+    kept *= 0.9 * 0.9 * 0.9 * 0.9 * 0.9;
+    const auto statistics = floats.subspan(block, all - block - 10);
+    EXPECT_TRUE(std::ranges::all_of(
+        statistics, [&](float moved) { return std::abs(moved - 2 * (1 - kept)) < 1e-5; }));
+    sync.barrier();
   }
 }
 

@@ -104,11 +104,12 @@ class OwnWeightsOfAWriter : public testing::Test {
     return are_own;
   }
 
-  void compute(double seconds = 0.001) { writer.computed(with, seconds, shared, mine); }
+  void SetUp() override { writer.allow_own(shared, mine); }
+  void compute(double seconds = 0.001) { writer.computed(with, seconds); }
 
   // So that the rank computes with weights of its own, or does not, for some time.
   void settle(bool with_own) {
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 400; ++i) {
       const bool is_own = with.data() != shared.data();
       compute(is_own == with_own ? 0.001 : 0.002);
       update();
@@ -198,12 +199,20 @@ TEST(WeightWriter, ComputesWithNoOwnWeightsThatNobodyElseReadsOrThatAreLarge) {
   for (const bool others_read : {false, true}) {
     const std::span<const float> shared = others_read ? many : few;
     WeightWriter writer(others_read);
+    writer.allow_own(shared, {0, 16});
     for (int i = 0; i < 100; ++i) {
-      writer.computed(shared, 0.001, shared, {0, 16});
+      writer.computed(shared, 0.001);
       writer.begin();
       EXPECT_TRUE(writer.own_weights().empty());
     }
   }
+}
+
+TEST(WeightWriter, RefusesABlockForWhichItHasNoRoom) {
+  WeightWriter writer(/*others_read=*/true);
+  std::vector<float> weights(norm_block_elements + 1);
+  writer.begin();
+  EXPECT_THROW(writer.write_whole(std::span(weights), [](std::span<float>) {}), std::logic_error);
 }
 
 TEST(WeightWriter, WritesAtOnceWhatNobodyElseReads) {
