@@ -14,8 +14,8 @@ What a second rank can bring at best is what a second run brings that has nothin
 first: cores share caches, memory and, on a virtual machine, neighbours. And ranks wait at every
 update for the one that was held up: if two runs that have nothing to do with each other did so too,
 which their updates' times tell, that would cost them what no synchronous training is spared. One
-rank is measured on each of the cores, and of all turns of one and two ranks those count in which the
-cores were equally fast (machine.py): two ranks go as the slower one does.
+rank is measured on each of the cores, and of all turns of one and two ranks those count in which
+the cores were equally fast (machine.py): two ranks go as the slower one does.
 """
 
 import concurrent.futures
