@@ -55,7 +55,9 @@ void SliceUpdate::run() {
   }
   const FlushDenormals flush;
   layerwise_->run();
-  move_statistics(slice.begin, mean);
+  collectives::for_each_block(slice, [&](std::size_t begin, std::size_t size) {
+    move_statistics(begin, mean.subspan(begin - slice.begin, size));
+  });
 }
 
 void SliceUpdate::keep_mean() const {
@@ -113,16 +115,14 @@ void SliceUpdate::move_statistics(std::size_t begin, std::span<const float> mean
     const double kept = power(1 - tensor.statistic_weight, minibatches_);
     const std::size_t first = std::max(tensor.begin, begin);
     const std::size_t end = std::min(tensor.begin + tensor.size, begin + mean.size());
-    for (std::size_t block = first; block < end; block += norm_block_elements) {
-      const std::size_t size = std::min(norm_block_elements, end - block);
-      const auto move = [&](std::size_t from, std::span<float> piece) {
-        const std::span<const float> mean_here = mean.subspan(block - begin + from);
-        for (std::size_t i = 0; i < piece.size(); ++i) {
-          piece[i] = static_cast<float>(kept * piece[i] + (1 - kept) * mean_here[i]);
-        }
-      };
-      writer_.write(state_.parameters.subspan(block, size), move);
-    }
+    if (first >= end) continue;
+    const auto move = [&](std::size_t from, std::span<float> piece) {
+      const std::span<const float> mean_here = mean.subspan(first - begin + from);
+      for (std::size_t i = 0; i < piece.size(); ++i) {
+        piece[i] = static_cast<float>(kept * piece[i] + (1 - kept) * mean_here[i]);
+      }
+    };
+    writer_.write(state_.parameters.subspan(first, end - first), move);
   }
 }
 
