@@ -134,8 +134,7 @@ def in_turn(rounds, sides, are_compared=True, watch_themselves=()):
             return [measure_once() for measure_once in sides.values()]
         return [measure_once() if name in watch_themselves else machine.undisturbed(measure_once)
                 for name, measure_once in sides.items()]
-    results = [machine.undisturbed(in_one) if are_compared else in_one()
-               for _ in range(rounds)]
+    results = [machine.undisturbed(in_one) if are_compared else in_one() for _ in range(rounds)]
     return dict(zip(sides, map(list, zip(*results))))
 
 
