@@ -179,6 +179,24 @@ TEST_F(OwnWeightsOfAWriter, AreTakenAnewWhenTheNodesHaveBeenReplaced) {
   }
 }
 
+// Which is slow: so what nobody says has changed in the node's weights has no effect.
+TEST_F(OwnWeightsOfAWriter, AreSteppedWithoutReadingTheNodes) {
+  settle(/*with_own=*/true);
+  bool was_own = false;
+  for (int i = 0; i < 3; ++i) {  // of which a trial takes two at most
+    const float before = shared[mine.begin];
+    compute();
+    if (with.data() != shared.data()) shared[mine.begin] = 1e6F;
+    if (!update()) {
+      shared[mine.begin] = before + 1;
+      continue;
+    }
+    was_own |= before + 1 == shared[mine.begin];
+    EXPECT_LT(shared[mine.begin], 1e6F);
+  }
+  EXPECT_TRUE(was_own);
+}
+
 TEST_F(OwnWeightsOfAWriter, StayAsTheyAreWhereAnUpdateIsLeftOut) {
   settle(/*with_own=*/true);
   while (with.data() == shared.data()) {
