@@ -6,27 +6,28 @@ namespace rubato::optim {
 
 std::int64_t FasterWay::Times::median() const {
   auto sorted = nanoseconds;
-  std::ranges::sort(sorted);
-  return sorted[sorted.size() / 2];
+  const std::size_t known = std::min(count, sorted.size());
+  std::ranges::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
+  return sorted[known / 2];
 }
 
 std::size_t FasterWay::choose() {
-  const bool knows_both = times_[0].is_known() && times_[1].is_known();
-  const bool is_trial = knows_both ? uses_ % trial_period == 0 : uses_ % 2 == 1;
+  const bool is_trial = second_is_more_.are_enough() ? uses_ % trial_period == 0 : uses_ % 2 == 1;
   chosen_ = is_trial ? 1 - usual_ : usual_;
   ++uses_;
   return chosen_;
 }
 
 void FasterWay::took(std::int64_t nanoseconds) {
-  Times& mine = times_[chosen_];
-  mine.nanoseconds[mine.count % mine.nanoseconds.size()] = nanoseconds;
-  ++mine.count;
-  const Times& usual = times_[usual_];
-  const Times& other = times_[1 - usual_];
-  if (usual.is_known() && other.is_known() && other.median() < usual.median()) {
-    usual_ = 1 - usual_;
-  }
+  if (chosen_ == usual_) return usual_times_.add(nanoseconds);
+  if (usual_times_.count == 0) return;
+  const std::int64_t more = nanoseconds - usual_times_.median();
+  second_is_more_.add(chosen_ == 1 ? more : -more);
+  if (!second_is_more_.are_enough()) return;
+  const std::size_t faster = second_is_more_.median() < 0 ? 1 : 0;
+  if (faster == usual_) return;
+  usual_ = faster;
+  usual_times_ = {};
 }
 
 }  // namespace rubato::optim

@@ -1,7 +1,8 @@
 // Which of two ways to do the same is the faster one here and now.
 //
 // That may depend on where the cores are, which changes on a virtual machine. So now and then the
-// other way is tried, and the one with the lower median of its last times is the usual one.
+// other way is tried. Times wander by more than ways differ: a trial is compared with the uses just
+// before it, and the median of the last comparisons decides.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@ class FasterWay {
   // No multiple of a small number: uses may differ in turn, as updates of a trace do. Nor are two
   // more, where a trial takes two uses that are no trials besides (weight_writer.hpp).
   static constexpr std::size_t trial_period = 41;
-  // Of each way, that its median counts: times differ by as much as ways do.
+  // Trials that decide, and uses just before one that it is compared with.
   static constexpr std::size_t times_kept = 9;
 
   // The way to go this time: 0 or 1.
@@ -24,15 +25,17 @@ class FasterWay {
   void took(std::int64_t nanoseconds);
 
  private:
-  struct Times {  // the last ones of a way
+  struct Times {  // the last ones
     std::array<std::int64_t, times_kept> nanoseconds = {};
     std::size_t count = 0;
 
-    bool is_known() const { return count >= nanoseconds.size(); }
-    std::int64_t median() const;
+    void add(std::int64_t one) { nanoseconds[count++ % times_kept] = one; }
+    bool are_enough() const { return count >= times_kept; }
+    std::int64_t median() const;  // of at least one
   };
 
-  std::array<Times, 2> times_;
+  Times usual_times_;     // of the usual way since it is the usual one
+  Times second_is_more_;  // of each trial: what way 1 took beyond way 0
   std::size_t usual_ = 0;
   std::size_t chosen_ = 0;
   std::size_t uses_ = 0;

@@ -54,6 +54,22 @@ TEST(FasterWay, ComparesUsesOfAllKindsWhereTheyDifferInTurn) {
       << "first times and trials";
 }
 
+// A machine that is slow for some time, and then is not: how long the other way took in a slow time
+// says nothing of how long it would take in a fast one.
+TEST(FasterWay, ComparesOnlyTimesThatAreCloseToEachOther) {
+  FasterWay faster;
+  std::size_t of_the_slower = 0;
+  constexpr std::size_t number = 4000;
+  constexpr std::size_t mood = 3 * FasterWay::trial_period;
+  for (std::size_t i = 0; i < number; ++i) {
+    const std::size_t way = faster.choose();
+    of_the_slower += way;
+    faster.took((way == 0 ? 100 : 120) * ((i / mood) % 4 == 3 ? 2 : 1));
+  }
+  EXPECT_LE(of_the_slower, FasterWay::times_kept + number / FasterWay::trial_period + 1)
+      << "first times and trials";
+}
+
 TEST(FasterWay, StaysTheSameAfterOneUseThatWasHeldUp) {
   FasterWay faster;
   uses(faster, 2 * FasterWay::times_kept, {100, 150});
