@@ -20,8 +20,8 @@ add_library(rubato_compile_options INTERFACE)
 target_compile_features(rubato_compile_options INTERFACE cxx_std_20)
 target_compile_options(rubato_compile_options INTERFACE
   ${RUBATO_COMPILE_OPTIONS} -fvisibility-inlines-hidden)
-# Test programs set this property: their own code is not hot, and compiles in two thirds of the
-# time.
+# Test programs and the command set this property: their own code is not hot, and compiles in two
+# thirds of the time.
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   target_compile_options(rubato_compile_options INTERFACE
     $<$<BOOL:$<TARGET_PROPERTY:RUBATO_COMPILES_FAST>>:-O1>)

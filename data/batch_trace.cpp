@@ -12,12 +12,12 @@
 namespace rubato::data {
 namespace {
 
-constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t most_trace_bytes = std::uint64_t{64} << 20U;
 
 }  // namespace
 
 BatchTrace BatchTrace::from_csv(const std::filesystem::path& file) {
-  const std::vector<std::byte> bytes = read_file(file, most_file_bytes);
+  const std::vector<std::byte> bytes = read_file(file, most_trace_bytes);
   return from_csv_text(as_text(bytes), file.string());
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr SampleShape shape{32, 32, 3};
 constexpr std::size_t record_bytes = 1 + shape.height * shape.width * shape.channels;
 constexpr unsigned classes = 10;
-constexpr std::uint64_t most_file_bytes = std::uint64_t{4} << 30U;
+constexpr std::uint64_t most_cifar_bytes = std::uint64_t{4} << 30U;
 
 void append_pixels(std::span<const std::byte> record, std::vector<std::uint8_t>& values) {
   constexpr std::size_t plane = shape.height * shape.width;
@@ -50,7 +50,7 @@ void append_cifar10(std::span<const std::byte> bytes, const std::string& name,
 RawSamples read_cifar10(const std::vector<std::filesystem::path>& files) {
   RawSamples samples{files.front().parent_path().string(), shape, std::vector<std::uint8_t>{}, {}};
   for (const std::filesystem::path& file : files) {
-    append_cifar10(read_file(file, most_file_bytes), file.string(), samples);
+    append_cifar10(read_file(file, most_cifar_bytes), file.string(), samples);
   }
   return samples;
 }

@@ -14,7 +14,7 @@
 namespace rubato::data {
 namespace {
 
-constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 30U;
+constexpr std::uint64_t most_csv_bytes = std::uint64_t{64} << 30U;
 
 std::optional<double> number(std::string_view text) {
   double value = 0;
@@ -143,7 +143,7 @@ RawSamples parse_csv(std::span<const std::byte> bytes, const std::string& name,
 }
 
 RawSamples read_csv(const std::filesystem::path& file, const CsvOptions& options) {
-  return parse_csv(read_file(file, most_file_bytes), file.string(), options);
+  return parse_csv(read_file(file, most_csv_bytes), file.string(), options);
 }
 
 }  // namespace rubato::data

@@ -29,8 +29,8 @@ constexpr std::size_t alignment = 64;
 constexpr const char* memory_name = "rubato-data";
 constexpr std::array<char, 16> format{"rubato data 1"};
 
-// Places are bytes from the image's begin.
-struct Place {
+// In bytes from the image's begin.
+struct Extent {
   std::uint64_t begin;
   std::uint64_t count;  // of elements
 };
@@ -39,17 +39,17 @@ struct ImagePart {
   std::uint64_t classes;
   std::uint64_t height, width, channels;
   std::uint64_t holds_floats;
-  Place values;
-  Place labels;
+  Extent values;
+  Extent labels;
 };
 
 struct ImageHeader {
   std::array<char, 16> format;
-  Place token;
-  Place asked_for;
+  Extent token;
+  Extent asked_for;
   float scale;
-  Place mean;
-  Place deviation;
+  Extent mean;
+  Extent deviation;
   std::uint64_t has_test;
   ImagePart train;
   ImagePart test;
@@ -83,14 +83,14 @@ class ImageWriter {
   explicit ImageWriter(int descriptor) : descriptor_(descriptor), end_(sizeof(ImageHeader)) {}
 
   template <typename Value>
-  Place append(std::span<const Value> values) {
+  Extent append(std::span<const Value> values) {
     end_ = (end_ + alignment - 1) / alignment * alignment;
-    const Place place{end_, values.size()};
+    const Extent place{end_, values.size()};
     write(std::as_bytes(values), end_);
     end_ += values.size_bytes();
     return place;
   }
-  Place append(const std::string& text) { return append(std::span<const char>(text)); }
+  Extent append(const std::string& text) { return append(std::span<const char>(text)); }
 
   ImagePart append(const Dataset& dataset) {
     const auto* held = dynamic_cast<const InMemoryDataset*>(&dataset);
@@ -169,10 +169,10 @@ class Mapping {
   const ImageHeader& header() const { return *reinterpret_cast<const ImageHeader*>(begin_); }
 
   template <typename Value>
-  std::span<const Value> at(const Place& place) const {
+  std::span<const Value> at(const Extent& place) const {
     return {reinterpret_cast<const Value*>(begin_ + place.begin), place.count};
   }
-  bool holds(const Place& place, const std::string& text) const {
+  bool holds(const Extent& place, const std::string& text) const {
     return std::ranges::equal(at<char>(place), text);
   }
 

@@ -13,7 +13,7 @@
 namespace rubato::data {
 namespace {
 
-constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 30U;
+constexpr std::uint64_t most_hdf5_bytes = std::uint64_t{64} << 30U;
 constexpr std::uint64_t most_expansion = 1032;  // of DEFLATE
 constexpr int most_rank = 4;
 
@@ -228,7 +228,7 @@ Hdf5Samples parse_hdf5(std::span<const std::byte> bytes, const std::string& name
 }
 
 Hdf5Samples read_hdf5(const std::filesystem::path& file) {
-  return parse_hdf5(read_file(file, most_file_bytes), file.string());
+  return parse_hdf5(read_file(file, most_hdf5_bytes), file.string());
 }
 
 }  // namespace rubato::data

@@ -12,7 +12,7 @@ namespace rubato::data {
 namespace {
 
 constexpr unsigned unsigned_bytes = 0x08;
-constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 30U;
+constexpr std::uint64_t most_idx_bytes = std::uint64_t{64} << 30U;
 
 std::string hexadecimal(unsigned byte) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -90,8 +90,8 @@ IdxArray parse_idx(std::span<const std::byte> bytes, const std::string& name, st
 }
 
 RawSamples read_idx(const std::filesystem::path& images, const std::filesystem::path& labels) {
-  IdxArray pictures = parse_idx(read_file(images, most_file_bytes), images.string(), 3);
-  const IdxArray answers = parse_idx(read_file(labels, most_file_bytes), labels.string(), 1);
+  IdxArray pictures = parse_idx(read_file(images, most_idx_bytes), images.string(), 3);
+  const IdxArray answers = parse_idx(read_file(labels, most_idx_bytes), labels.string(), 1);
   if (answers.sizes[0] != pictures.sizes[0]) {
     throw ContentError(labels.string() + ": found " + std::to_string(answers.sizes[0]) +
                        " labels, expected " + std::to_string(pictures.sizes[0]) +

@@ -2,10 +2,10 @@
 
 usage: check_names.py ROOT        prints each name as TARGET: SENTENCE; exit status 1 if any
 
-Where RUBATO_UNITY_BUILD is on (cmake/RubatoCompileOptions.cmake) the sources of runtime, of app and
-of a test program meet in groups that change with every new file, and so do the anonymous namespaces
-in them. There a value and a type have a name of their own in the whole target, an alias stands for
-the same everywhere, and functions of one name differ in their parameters.
+Where RUBATO_UNITY_BUILD is on (cmake/RubatoCompileOptions.cmake) the sources of data, runtime, app
+and a test program meet in groups that change with every new file, and so do the anonymous
+namespaces in them. There a value and a type have a name of their own in the whole target, an alias
+stands for the same everywhere, and functions of one name differ in their parameters.
 """
 
 import collections
@@ -40,7 +40,7 @@ def definitions(text):
 
 
 def targets(root):
-    for folder in ("runtime", "app"):
+    for folder in ("data", "runtime", "app"):
         yield folder, sorted((root / folder).glob("*.cpp"))
     for lists in sorted(root.glob("tests/*/CMakeLists.txt")):
         for name, _, sources in PROGRAM.findall(lists.read_text(encoding="utf-8")):
