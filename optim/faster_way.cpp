@@ -20,14 +20,9 @@ std::size_t FasterWay::choose() {
 
 void FasterWay::took(std::int64_t nanoseconds) {
   if (chosen_ == usual_) return usual_times_.add(nanoseconds);
-  if (usual_times_.count == 0) return;
   const std::int64_t more = nanoseconds - usual_times_.median();
   second_is_more_.add(chosen_ == 1 ? more : -more);
-  if (!second_is_more_.are_enough()) return;
-  const std::size_t faster = second_is_more_.median() < 0 ? 1 : 0;
-  if (faster == usual_) return;
-  usual_ = faster;
-  usual_times_ = {};
+  if (second_is_more_.are_enough()) usual_ = second_is_more_.median() < 0 ? 1 : 0;
 }
 
 }  // namespace rubato::optim

@@ -31,10 +31,10 @@ class FasterWay {
 
     void add(std::int64_t one) { nanoseconds[count++ % times_kept] = one; }
     bool are_enough() const { return count >= times_kept; }
-    std::int64_t median() const;  // of at least one
+    std::int64_t median() const;
   };
 
-  Times usual_times_;     // of the usual way since it is the usual one
+  Times usual_times_;     // of the usual way; when that changes, new ones come before a trial
   Times second_is_more_;  // of each trial: what way 1 took beyond way 0
   std::size_t usual_ = 0;
   std::size_t chosen_ = 0;

@@ -70,6 +70,30 @@ TEST(FasterWay, ComparesOnlyTimesThatAreCloseToEachOther) {
       << "first times and trials";
 }
 
+TEST(FasterWay, IsNotDecidedByOneTrial) {
+  for (std::size_t held_up = 1; held_up <= FasterWay::times_kept; ++held_up) {
+    FasterWay faster;
+    uses(faster, 2 * FasterWay::times_kept, {100, 110});
+    for (std::size_t trial = 1; trial <= held_up; ++trial) {  // and all uses before one of them
+      while (faster.choose() == 0) faster.took(trial == held_up ? 9'000 : 100);
+      faster.took(110);
+    }
+    EXPECT_EQ(uses(faster, FasterWay::trial_period - 1, {100, 110})[1], 0U) << held_up;
+  }
+}
+
+TEST(FasterWay, IsComparedWithMoreThanTheLastUse) {
+  FasterWay faster;
+  std::size_t of_the_slower = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const std::size_t way = faster.choose();
+    of_the_slower += way;
+    const bool is_held_up = (i + 1) % FasterWay::trial_period == 0;  // the one before a trial
+    faster.took(way == 0 ? (is_held_up ? 9'000 : 100) : 110);
+  }
+  EXPECT_LE(of_the_slower, FasterWay::times_kept + 1000U / FasterWay::trial_period + 1U);
+}
+
 TEST(FasterWay, StaysTheSameAfterOneUseThatWasHeldUp) {
   FasterWay faster;
   uses(faster, 2 * FasterWay::times_kept, {100, 150});
