@@ -28,9 +28,10 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
 endif()
 
 # rubato_compile_together(<target>): where RUBATO_UNITY_BUILD is on, many files at a time, in
-# half of the time: much of it goes into headers and templates that they share. Not for the folders
-# with hot loops: what is inlined there shall not depend on a neighbour. Names in
-# anonymous namespaces differ within such a target (tests/build/check_names.py).
+# half of the time: much of it goes into headers and templates that they share. Not for hot loops,
+# neither whole folders of them nor single files (rubato_compile_alone): what is inlined there shall
+# not depend on a neighbour. Names in anonymous namespaces differ within such a target
+# (tests/build/check_names.py).
 function(rubato_compile_together target)
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ${RUBATO_UNITY_BUILD} UNITY_BUILD_BATCH_SIZE 16)
