@@ -44,10 +44,12 @@ std::vector<TensorSpec> Convolution::tensors() const {
 }
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
+  if (backend != Backend::onednn_direct && has_one_channel_passes(geometry)) {
+    return make_one_channel_convolution(geometry);
+  }
 #ifdef RUBATO_HAS_ONEDNN
   if (backend != Backend::eigen) return make_onednn_convolution(geometry, backend);
 #endif
-  static_cast<void>(backend);
   return make_eigen_convolution(geometry);
 }
 

@@ -44,6 +44,10 @@ class Convolution : public Layer {
 };
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend);
+// With passes of our own, for kernels of 3x3 and 5x5 on images of one channel without padding; the
+// input's gradient is not made to be fast. Throws std::invalid_argument for other shapes.
+bool has_one_channel_passes(const ConvolutionGeometry& geometry);
+std::unique_ptr<Layer> make_one_channel_convolution(const ConvolutionGeometry& geometry);
 std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
 // `backend`: onednn or onednn_direct.
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,
