@@ -8,7 +8,8 @@
 // which sums of more than 5 million elements get at most 11.
 // "slices" is SliceReducer, which a training step uses, with its result left in node-shared memory:
 // addends are already in place, and each block of sums is copied over the last ones;
-// "streamed" copies it with stores that go past the cache. The other ways sum private arrays.
+// "streamed" copies it with stores that go past the cache, and "in place" makes it where the last
+// ones are, fetched for writing ahead, on one host. The other ways sum private arrays.
 // "exact" is what a training step sums by default: doubles that are gradients rounded to a unit,
 // with means in float as the result; those of several minibatches on each host or, on hosts of one
 // rank, "of one", which are floats. "reading alone" is the least that any way takes in memory that
@@ -38,6 +39,7 @@
 #include "collectives/session.hpp"
 #include "collectives/slice_reducer.hpp"
 #include "collectives/streaming_copy.hpp"
+#include "collectives/write_prefetch.hpp"
 
 namespace {
 
@@ -75,6 +77,7 @@ Options parse(int argc, char** argv) {
 }
 
 struct Way {
+  std::string name;
   std::function<void()> prepare;
   std::function<void()> sum;
   std::vector<double> microseconds{};
@@ -137,6 +140,12 @@ void take_turns(const Communicator& all, std::vector<Way>& ways, std::size_t rou
   }
 }
 
+void print_header(const std::vector<Way>& ways, double link_gbit) {
+  std::printf("%10s", "elements");
+  for (const Way& way : ways) std::printf(" | %-*s", link_gbit > 0 ? 26 : 20, way.name.c_str());
+  std::printf("\n");
+}
+
 void print_row(std::size_t count, const std::vector<Way>& ways, double limit_microseconds) {
   const double library = median(ways.front().microseconds);
   std::printf("%10zu", count);
@@ -156,12 +165,14 @@ double limit_microseconds(const Topology& topology, std::size_t count, double li
   return bits / (link_gbit * 1e3);
 }
 
+enum class Writing { copied, streamed, in_place };
+
 // Sums are written, copied or rounded to where all ranks of the node see them.
 template <class T>
 void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float> shared_sums,
-                bool is_streamed) {
+                Writing writing) {
   const auto adopt = [=](std::size_t begin, std::span<const float> block) {
-    if (is_streamed) {
+    if (writing == Writing::streamed) {
       streaming_copy(block, shared_sums.data() + begin);
     } else {
       copy_over(block, shared_sums.data() + begin);
@@ -176,7 +187,19 @@ void sum_slices(SliceReducer<T>& reducer, NodeBarrier& barrier, std::span<float>
       adopt(begin, std::span(sums).first(block.size()));
     }
   };
-  reducer.begin({finish, shared_sums, adopt});
+  SumUse<T> use{finish, shared_sums, adopt};
+  if constexpr (std::is_same_v<T, float>) {
+    if (writing == Writing::in_place) {
+      use.make_block = [=](std::span<const float* const> addends, std::size_t begin,
+                           std::size_t size) {
+        write_in_pieces(shared_sums.subspan(begin, size),
+                        [&](std::size_t offset, std::span<float> piece) {
+                          sum_addends<float>(addends, begin + offset, piece.size(), piece.data());
+                        });
+      };
+    }
+  }
+  reducer.begin(use);
   reducer.reduce();
   barrier.wait();
 }
@@ -193,16 +216,6 @@ bool has_hosts_of_one_rank(const Topology& topology) {
   return topology.node_count() > 1 && topology.node_count() == topology.all().size();
 }
 
-// In the order of the columns.
-std::vector<const char*> names_of_ways(const Topology& topology) {
-  std::vector<const char*> names = {"library",      "ring",   "recursive-doubling",
-                                    "node-shared",  "slices", "slices, streamed",
-                                    "slices, exact"};
-  if (has_hosts_of_one_rank(topology)) names.push_back("slices, exact of one");
-  if (topology.node().size() > 1) names.push_back("reading alone");
-  return names;
-}
-
 void measure(const Topology& topology, std::size_t count, const Options& options) {
   std::vector<float> data(count);
   NodeBarrier barrier(topology);
@@ -215,20 +228,25 @@ void measure(const Topology& topology, std::size_t count, const Options& options
   const std::size_t me = topology.all().rank();
   std::vector<std::vector<double>> rounded = {rounded_gradients<double>(count, me)};
   if (has_hosts_of_one_rank(topology)) rounded.push_back(rounded_gradients<float>(count, me));
+  const std::string exact = "slices, exact";
   std::vector<Way> ways;
   for (const char* name : {"library", "ring", "recursive-doubling", "node-shared"}) {
-    ways.push_back({[&data] { refill(data, data); },
+    ways.push_back({name, [&data] { refill(data, data); },
                     [&topology, &data, algorithm = allreduce_algorithm(name)] {
                       allreduce<float>(topology, data, algorithm);
                     }});
   }
-  for (const bool is_streamed : {false, true}) {
-    ways.push_back({[&] { refill(shared_sums, reducer->addends()); },
-                    [&, is_streamed] { sum_slices(*reducer, barrier, shared_sums, is_streamed); }});
+  std::vector<std::pair<const char*, Writing>> slices = {{"slices", Writing::copied},
+                                                         {"slices, streamed", Writing::streamed}};
+  if (topology.node_count() == 1) slices.emplace_back("slices, in place", Writing::in_place);
+  for (const auto& [name, writing] : slices) {
+    ways.push_back({name, [&] { refill(shared_sums, reducer->addends()); },
+                    [&, how = writing] { sum_slices(*reducer, barrier, shared_sums, how); }});
   }
   for (const std::vector<double>& addends : rounded) {
-    ways.push_back({[&] { refill(shared_sums, addends, exact_reducer->addends()); },
-                    [&] { sum_slices(*exact_reducer, barrier, shared_sums, false); }});
+    ways.push_back({ways.back().name == exact ? "slices, exact of one" : exact,
+                    [&] { refill(shared_sums, addends, exact_reducer->addends()); },
+                    [&] { sum_slices(*exact_reducer, barrier, shared_sums, Writing::copied); }});
   }
   const NodeMemory addends(topology, count * sizeof(float));
   const std::span<float> mine = addends.region_as<float>(topology.node().rank());
@@ -237,13 +255,14 @@ void measure(const Topology& topology, std::size_t count, const Options& options
     of_all.push_back(addends.region_as<float>(rank).data());
   }
   if (of_all.size() > 1) {
-    ways.push_back({[mine] { refill(mine, mine); },
+    ways.push_back({"reading alone", [mine] { refill(mine, mine); },
                     [&, slice = topology.my_slice(count)] { read_alone(of_all, slice); }});
   }
   const std::size_t rounds =
       count > long_sum ? std::min(options.rounds, rounds_of_long_sums) : options.rounds;
   take_turns(topology.all(), ways, rounds);
   if (topology.all().rank() == 0) {
+    if (count == options.counts.front()) print_header(ways, options.link_gbit);
     print_row(count, ways, limit_microseconds(topology, count, options.link_gbit));
   }
 }
@@ -258,11 +277,6 @@ int run(const Communicator& world, const Options& options) {
         world.size(), topology.node_count(),
         topology.is_oversubscribed() ? ", more ranks than cores" : "", options.rounds,
         rounds_of_long_sums, long_sum);
-    std::printf("%10s", "elements");
-    for (const char* name : names_of_ways(topology)) {
-      std::printf(" | %-*s", options.link_gbit > 0 ? 26 : 20, name);
-    }
-    std::printf("\n");
   }
   for (const std::size_t count : options.counts) {
     measure(topology, count, options);
