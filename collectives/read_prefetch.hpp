@@ -6,12 +6,26 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
+
+#include "collectives/write_prefetch.hpp"
 
 namespace rubato::collectives {
 
 // Far enough for the memory's latency. What lies behind the end of an array is often the next
 // block of it; where it is not, nothing is lost.
 inline constexpr std::size_t prefetch_distance_bytes = 3072;
+
+// An array whose elements are not const is also written, and may be what another core has read:
+// fetched to be read, its lines would have to be asked for once more (write_prefetch.hpp).
+template <class T>
+void prefetch_line(T* element) {
+  if constexpr (std::is_const_v<T>) {
+    __builtin_prefetch(element);
+  } else {
+    prefetch_line_for_writing(element);
+  }
+}
 
 // Calls use(begin, size, arrays + begin...) for one piece of the arrays after the other, and
 // fetches later ones on the way. A `use` that loops over its `size` elements and takes them by
@@ -25,7 +39,7 @@ void for_each_prefetched(std::size_t size, const Use& use, Arrays*... arrays) {
   std::size_t begin = 0;
   for (; begin + piece <= size; begin += piece) {
     for (std::size_t i = begin + ahead; i < begin + ahead + piece; i += line) {
-      (__builtin_prefetch(arrays + i), ...);
+      (prefetch_line(arrays + i), ...);
     }
     use(begin, piece, (arrays + begin)...);
   }

@@ -11,19 +11,22 @@
 
 namespace rubato::collectives {
 
-// Begins to fetch them, without waiting. Advice only.
+// Begins to fetch the line of an element, or those of all, without waiting. Advice only.
+template <class T>
+void prefetch_line_for_writing(T* element) {
+#if defined(__x86_64__)
+  // The compilers' prefetch forgets the intention when they compile for x86-64-v3, which does not
+  // promise the instruction; processors that lack it do nothing.
+  asm volatile("prefetchw %0" : : "m"(*element));
+#else
+  __builtin_prefetch(element, 1);
+#endif
+}
+
 template <class T>
 void prefetch_for_writing(std::span<T> elements) {
   constexpr std::size_t line = 64 / sizeof(T);
-  for (std::size_t i = 0; i < elements.size(); i += line) {
-#if defined(__x86_64__)
-    // The compilers' prefetch forgets the intention when they compile for x86-64-v3, which does not
-    // promise the instruction; processors that lack it do nothing.
-    asm volatile("prefetchw %0" : : "m"(elements[i]));
-#else
-    __builtin_prefetch(&elements[i], 1);
-#endif
-  }
+  for (std::size_t i = 0; i < elements.size(); i += line) prefetch_line_for_writing(&elements[i]);
 }
 
 // Hands `target` to write(begin, piece) piece by piece, each of which is on its way: lines enough
