@@ -215,8 +215,8 @@ inline void add_up_rows(const OneChannelShape& shape, std::size_t samples, const
 template <std::size_t kernel>
 inline void weight_gradient(const OneChannelShape& shape, std::size_t samples, const float* input,
                             const float* output_gradient, float* gradient) {
-  // Gradients are read again for each pass over rows of the kernel: as many as there are registers
-  // for, but for those of a vector of gradients and a pixel.
+  // The gradients are read once for so many rows of the kernel: as many as there are registers for,
+  // beside those for a vector of gradients and for pixels.
   constexpr std::size_t fitting = (vector_registers - 4) / kernel;
   constexpr std::size_t rows = fitting < kernel ? fitting : kernel;
   constexpr std::size_t rest = kernel % rows;
