@@ -84,7 +84,7 @@ TEST(OneChannelPasses, HaveTheSameBitsInVectorsOfAnyWidth) {
   for (const std::size_t kernel : {3U, 5U}) {
     for (const std::size_t outputs : {1U, 8U, 10U, 16U, 20U, 32U, 33U}) {
       // Rows shorter than what is computed at once, as long, and longer.
-      for (const std::size_t output_width : {1U, 11U, 12U, 15U, 24U}) {
+      for (const std::size_t output_width : {1U, 11U, 12U, 23U, 24U}) {
         const Values values({7, output_width + kernel - 1, outputs, kernel});
         SCOPED_TRACE(testing::Message() << kernel << ", " << outputs << ", " << output_width);
         for (const float lowest : {-infinity, 0.0F}) {
