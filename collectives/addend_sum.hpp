@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <span>
 
-#include "collectives/read_prefetch.hpp"
+#include "collectives/loop_prefetch.hpp"
 
 namespace rubato::collectives {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "collectives/read_prefetch.hpp"
+#include "collectives/loop_prefetch.hpp"
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
 #include "optim/update_check.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "collectives/read_prefetch.hpp"
+#include "collectives/loop_prefetch.hpp"
 #include "optim/named_scalars.hpp"
 #include "optim/option_check.hpp"
 #include "optim/squared_norm.hpp"
@@ -117,9 +117,9 @@ double Lamb<T>::make_direction(const TensorPart<T>& part, bool is_vector) const 
     const auto take = [&](std::size_t from, std::size_t elements, auto*... piece) {
       average(elements, piece..., u.data() + from, k);
     };
-    collectives::for_each_prefetched<T>(size, take, part.parameters.data() + begin,
-                                        part.gradient.data() + begin, part.state[0].data() + begin,
-                                        part.state[1].data() + begin);
+    const T* const weights = part.parameters.data() + begin;
+    collectives::for_each_prefetched<T>(size, take, weights, part.gradient.data() + begin,
+                                        part.state[0].data() + begin, part.state[1].data() + begin);
     squares.add(std::span<const T>(u.data(), size));
   });
   return squares.value();
@@ -134,8 +134,10 @@ double Lamb<T>::step(const TensorPart<T>& part, const TensorFacts& tensor) const
     const auto take = [&](std::size_t, std::size_t elements, auto*... piece) {
       step_along(elements, piece..., rate, k);
     };
+    const T* const average_gradient = part.state[0].data() + begin;
+    const T* const average_square = part.state[1].data() + begin;
     collectives::for_each_prefetched<T>(size, take, part.parameters.data() + begin,
-                                        part.state[0].data() + begin, part.state[1].data() + begin);
+                                        average_gradient, average_square);
     squares.add(std::span<const T>(part.parameters.subspan(begin, size)));
   });
   return squares.value();

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "collectives/read_prefetch.hpp"
+#include "collectives/loop_prefetch.hpp"
 
 namespace rubato::optim {
 

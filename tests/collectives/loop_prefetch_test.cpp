@@ -1,5 +1,5 @@
 // Loops over arrays that are fetched ahead.
-#include "collectives/read_prefetch.hpp"
+#include "collectives/loop_prefetch.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ void expect_each_element_once_and_in_order() {
   }
 }
 
-TEST(ReadPrefetch, GivesEachElementOnceAndInOrder) {
+TEST(LoopPrefetch, GivesEachElementOnceAndInOrder) {
   expect_each_element_once_and_in_order<float>();
   expect_each_element_once_and_in_order<double>();
 }

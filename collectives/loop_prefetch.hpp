@@ -1,4 +1,4 @@
-// Fetching ahead what a loop is about to read.
+// Fetching ahead what a loop is about to read, or to read and change.
 //
 // The processor does that by itself, but stops at the borders of pages and follows few arrays at a
 // time. An update of Adam in memory takes 27 ms so, and 32 without; to read its four arrays and do
