@@ -1,24 +1,30 @@
+// The passes in vectors of either width against loops over single elements.
 #include "nn/one_channel_passes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/nn/layer_under_test.hpp"
+#include "tests/processor_flags.hpp"
 
 namespace rubato::nn {
 namespace {
 
 constexpr std::size_t samples = 3;
 constexpr float untouched = 1e30F;
+#ifdef __FMA__
+constexpr bool rounds_once = true;  // a product and its sum
+#else
+constexpr bool rounds_once = false;
+#endif
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 std::vector<float> random_values(std::size_t count, unsigned seed) {
@@ -73,42 +79,89 @@ struct Values {
     return result;
   }
 
+  std::vector<float> expected_output(float lowest) const {
+    std::vector<float> result;
+    for_each_output([&](const float* pixel, std::size_t channel) {
+      float sum = bias[channel];
+      for (std::size_t k = 0; k < kernel_pixels(); ++k) {
+        add(pixel[place(k)], weights[k * shape.padded_outputs() + channel], sum);
+      }
+      result.push_back(sum <= lowest ? lowest : sum);
+    });
+    return result;
+  }
+
+  std::vector<float> expected_gradient() const {
+    std::vector<float> result(kernel_pixels() * shape.outputs);
+    std::vector<float> of_sample(result.size());
+    std::size_t output = 0;
+    for_each_output([&](const float* pixel, std::size_t channel) {
+      for (std::size_t k = 0; k < kernel_pixels(); ++k) {
+        add(pixel[place(k)], output_gradient[output], of_sample[k * shape.outputs + channel]);
+      }
+      if (++output % outputs() != 0) return;
+      for (std::size_t i = 0; i < result.size(); ++i) {
+        result[i] += std::exchange(of_sample[i], 0.0F);
+      }
+    });
+    return result;
+  }
+
+  // Calls visit(first input pixel under the kernel, channel) for each output, in their order.
+  template <class Visit>
+  void for_each_output(const Visit& visit) const {
+    for (std::size_t i = 0; i < samples * outputs(); ++i) {
+      const std::size_t pixel = i / shape.outputs;
+      const std::size_t row = pixel / shape.output_width();
+      const std::size_t sample = row / shape.output_height();
+      const std::size_t y = sample * shape.height + row % shape.output_height();
+      visit(input.data() + y * shape.width + pixel % shape.output_width(), i % shape.outputs);
+    }
+  }
+
+  // Of the kernel's k-th pixel, from its first.
+  std::size_t place(std::size_t k) const {
+    return k / shape.kernel * shape.width + k % shape.kernel;
+  }
+
+  static void add(float a, float b, float& sum) {
+    sum = rounds_once ? std::fma(a, b, sum) : sum + a * b;
+  }
+
   OneChannelShape shape;
   std::vector<float> input, weights, bias, output_gradient;
 };
 
-TEST(OneChannelPasses, HaveTheSameBitsInVectorsOfAnyWidth) {
-  const OneChannelPasses* const wide = one_channel_passes_of_512_bits();
-  if (wide == nullptr) GTEST_SKIP() << "no vectors of 512 bits here";
-  const OneChannelPasses& narrow = *one_channel_passes_of_build();
+std::vector<const OneChannelPasses*> passes_of_all_widths() {
+  std::vector<const OneChannelPasses*> all = {one_channel_passes_of_build()};
+  if (one_channel_passes_of_512_bits()) all.push_back(one_channel_passes_of_512_bits());
+  return all;
+}
+
+TEST(OneChannelPasses, HaveTheBitsOfLoopsOverSingleElementsInAnyWidth) {
   for (const std::size_t kernel : {3U, 5U}) {
     for (const std::size_t outputs : {1U, 8U, 10U, 16U, 20U, 32U, 33U}) {
       // Rows shorter than what is computed at once, as long, and longer.
       for (const std::size_t output_width : {1U, 11U, 12U, 23U, 24U}) {
         const Values values({7, output_width + kernel - 1, outputs, kernel});
         SCOPED_TRACE(testing::Message() << kernel << ", " << outputs << ", " << output_width);
-        for (const float lowest : {-infinity, 0.0F}) {
-          EXPECT_EQ(bits(values.output(*wide, lowest)), bits(values.output(narrow, lowest)));
+        for (const OneChannelPasses* const passes : passes_of_all_widths()) {
+          for (const float lowest : {-infinity, 0.0F}) {
+            EXPECT_EQ(bits(values.output(*passes, lowest)), bits(values.expected_output(lowest)));
+          }
+          EXPECT_EQ(bits(values.gradient(*passes)), bits(values.expected_gradient()));
         }
-        EXPECT_EQ(bits(values.gradient(*wide)), bits(values.gradient(narrow)));
       }
     }
   }
 }
 
 // A build that lost its wide passes would be slow, and right.
-TEST(OneChannelPasses, AreWideWhereTheProcessorSaysThatItIs) {
-#if defined(__linux__) && defined(__FMA__)
-  std::ifstream file("/proc/cpuinfo");
-  const std::string about((std::istreambuf_iterator<char>(file)), {});
-  const bool has_512_bits =
-      about.find(" avx512vl") != std::string::npos && about.find(" avx512dq") != std::string::npos;
+TEST(OneChannelPasses, AreThoseOfTheWidestVectors) {
+  const bool has_512_bits = rounds_once && processor_has_512_bits();
   const OneChannelPasses* const wide = one_channel_passes_of_512_bits();
   EXPECT_EQ(wide != nullptr, has_512_bits);
   EXPECT_EQ(&one_channel_passes(), has_512_bits ? wide : one_channel_passes_of_build());
-#else
-  GTEST_SKIP() << "wide passes need a build for processors with FMA, and Linux tells of them";
-#endif
 }
 
 TEST(OneChannelPasses, PadChannelsToWholeVectors) {

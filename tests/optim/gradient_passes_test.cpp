@@ -8,15 +8,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <set>
 #include <span>
-#include <sstream>
-#include <string>
 #include <type_traits>
 #include <vector>
+
+#include "tests/processor_flags.hpp"
 
 namespace rubato::optim {
 namespace {
@@ -241,22 +238,8 @@ TYPED_TEST(GradientPassesOf, TakesTheMeanOfUpToEight) {
   });
 }
 
-// The flags of the processor, as Linux tells them; none where it tells of none.
-std::set<std::string> processor_flags() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("flags")) continue;
-    std::istringstream words(line);
-    return {std::istream_iterator<std::string>(words), {}};
-  }
-  return {};
-}
-
 TEST(GradientPasses, AreThoseOfTheWidestVectors) {
-  const std::set<std::string> flags = processor_flags();
-  const bool has_512_bits =
-      std::ranges::all_of(std::array{"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
-                          [&](const char* flag) { return flags.contains(flag); });
+  const bool has_512_bits = processor_has_512_bits();
   const auto* const wide = gradient_passes<double>(VectorWidth::of_512_bits);
   const auto* const of_build = gradient_passes<double>(VectorWidth::of_build);
   ASSERT_NE(of_build, nullptr);
