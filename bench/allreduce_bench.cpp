@@ -212,10 +212,6 @@ void read_alone(std::span<const float* const> addends, const Slice& slice) {
   });
 }
 
-bool has_hosts_of_one_rank(const Topology& topology) {
-  return topology.node_count() > 1 && topology.node_count() == topology.all().size();
-}
-
 void measure(const Topology& topology, std::size_t count, const Options& options) {
   std::vector<float> data(count);
   NodeBarrier barrier(topology);
@@ -226,9 +222,11 @@ void measure(const Topology& topology, std::size_t count, const Options& options
   const auto exact_reducer =
       make_slice_reducer<double>(topology, barrier, count, AllreduceAlgorithm::node_shared);
   const std::size_t me = topology.all().rank();
-  std::vector<std::vector<double>> rounded = {rounded_gradients<double>(count, me)};
-  if (has_hosts_of_one_rank(topology)) rounded.push_back(rounded_gradients<float>(count, me));
-  const std::string exact = "slices, exact";
+  std::vector<std::pair<const char*, std::vector<double>>> rounded = {
+      {"slices, exact", rounded_gradients<double>(count, me)}};
+  if (topology.node_count() > 1 && topology.node_count() == topology.all().size()) {
+    rounded.emplace_back("slices, exact of one", rounded_gradients<float>(count, me));
+  }
   std::vector<Way> ways;
   for (const char* name : {"library", "ring", "recursive-doubling", "node-shared"}) {
     ways.push_back({name, [&data] { refill(data, data); },
@@ -243,9 +241,11 @@ void measure(const Topology& topology, std::size_t count, const Options& options
     ways.push_back({name, [&] { refill(shared_sums, reducer->addends()); },
                     [&, how = writing] { sum_slices(*reducer, barrier, shared_sums, how); }});
   }
-  for (const std::vector<double>& addends : rounded) {
-    ways.push_back({ways.back().name == exact ? "slices, exact of one" : exact,
-                    [&] { refill(shared_sums, addends, exact_reducer->addends()); },
+  for (const auto& [name, values] : rounded) {
+    ways.push_back({name,
+                    [&, gradients = std::span(values)] {
+                      refill(shared_sums, gradients, exact_reducer->addends());
+                    },
                     [&] { sum_slices(*exact_reducer, barrier, shared_sums, Writing::copied); }});
   }
   const NodeMemory addends(topology, count * sizeof(float));
