@@ -21,6 +21,14 @@ ConvolutionGeometry checked(ConvolutionGeometry geometry) {
   return geometry;
 }
 
+std::unique_ptr<Layer> make_library_convolution(const ConvolutionGeometry& geometry,
+                                                [[maybe_unused]] Backend backend) {
+#ifdef RUBATO_HAS_ONEDNN
+  if (backend != Backend::eigen) return make_onednn_convolution(geometry, backend);
+#endif
+  return make_eigen_convolution(geometry);
+}
+
 }  // namespace
 
 Convolution::Convolution(ConvolutionGeometry geometry)
@@ -44,13 +52,15 @@ std::vector<TensorSpec> Convolution::tensors() const {
 }
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
-  if (backend != Backend::onednn_direct && has_one_channel_passes(geometry)) {
+  const bool may_be_ours = backend != Backend::onednn_direct;
+  if (may_be_ours && has_one_channel_passes(geometry)) {
     return make_one_channel_convolution(geometry);
   }
-#ifdef RUBATO_HAS_ONEDNN
-  if (backend != Backend::eigen) return make_onednn_convolution(geometry, backend);
-#endif
-  return make_eigen_convolution(geometry);
+  std::unique_ptr<Layer> layer = make_library_convolution(geometry, backend);
+  if (may_be_ours && has_few_channel_passes(geometry)) {
+    return make_few_channel_convolution(geometry, std::move(layer));
+  }
+  return layer;
 }
 
 }  // namespace rubato::nn

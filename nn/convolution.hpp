@@ -48,6 +48,12 @@ std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Bac
 // input's gradient is not made to be fast. Throws std::invalid_argument for other shapes.
 bool has_one_channel_passes(const ConvolutionGeometry& geometry);
 std::unique_ptr<Layer> make_one_channel_convolution(const ConvolutionGeometry& geometry);
+// With passes of our own, for kernels of 5x5 without padding between two to twenty channels that do
+// not fill vectors; minibatches of up to eight samples are left to the other layer, of the same
+// geometry. Throws std::invalid_argument for other shapes.
+bool has_few_channel_passes(const ConvolutionGeometry& geometry);
+std::unique_ptr<Layer> make_few_channel_convolution(const ConvolutionGeometry& geometry,
+                                                    std::unique_ptr<Layer> of_few_samples);
 std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
 // `backend`: onednn or onednn_direct.
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,

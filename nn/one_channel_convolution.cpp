@@ -7,7 +7,7 @@
 #include "nn/aligned_buffer.hpp"
 #include "nn/bias.hpp"
 #include "nn/convolution.hpp"
-#include "nn/one_channel_passes.hpp"
+#include "nn/convolution_passes.hpp"
 #include "nn/relu.hpp"
 
 namespace rubato::nn {
@@ -28,7 +28,7 @@ class OneChannelConvolution final : public Convolution {
   void write_input_gradient(std::span<const float> output_gradient, std::span<float> gradient);
 
   OneChannelShape shape_;
-  const OneChannelPasses& passes_ = one_channel_passes();
+  const OneChannelPasses& passes_ = convolution_passes().one_channel;
   Bias bias_;
   AlignedBuffer<float> weights_;  // [kernel, kernel, padded outputs]
   AlignedBuffer<float> weight_gradient_;

@@ -1,71 +1,25 @@
-// What one_channel_passes.hpp describes, in the vectors that the including file is compiled for.
-// Not for other files than the two that make it the passes of a width.
-//
-// All that is inline here has a namespace of its own for each width: of inline functions of one
-// name the linker keeps one for all files.
+// A convolution's passes over images of one channel (convolution_passes.hpp), in the vectors that
+// the including file is compiled for.
 #pragma once
-
-#ifdef __AVX__
-#include <immintrin.h>
-#endif
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
-#include <utility>
 
-#include "nn/one_channel_passes.hpp"
+#include "nn/convolution_passes.hpp"
+#include "nn/wide_vectors.hpp"
 
 namespace rubato::nn {
+inline namespace RUBATO_WIDE {
 
-#if defined(__AVX512F__)
-#define RUBATO_CHANNELS channels_of_512_bits
-#elif defined(__AVX__)
-#define RUBATO_CHANNELS channels_of_256_bits
-#else
-#define RUBATO_CHANNELS channels_of_128_bits
-#endif
-inline namespace RUBATO_CHANNELS {
-
-// Vectors of output channels, of which a block of fewer has only the first ones in memory.
-#if defined(__AVX512F__)
-inline constexpr std::size_t channel_lanes = 16;
-inline constexpr std::size_t vector_registers = 32;
-#else
-#ifdef __AVX__
-inline constexpr std::size_t channel_lanes = 8;
-#else
-inline constexpr std::size_t channel_lanes = 4;
-#endif
-inline constexpr std::size_t vector_registers = 16;
-#endif
-using Channels = float __attribute__((vector_size(channel_lanes * sizeof(float))));
-
-inline Channels load_channels(const float* from) {
-  Channels values;
-  std::memcpy(&values, from, sizeof values);
-  return values;
-}
-
-// sum += factor * values, rounded once where the build's processors can.
-inline void add_channels(float factor, const Channels& values, Channels& sum) {
-#ifdef __AVX512F__
-  sum = _mm512_fmadd_ps(_mm512_set1_ps(factor), values, sum);
-#elif defined(__FMA__)
-  sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), values, sum);
-#else
-  sum += factor * values;
-#endif
-}
-
+// A vector of output channels, of which a block of fewer has only the first ones in memory.
 #ifdef __AVX512F__
 class ChannelMask {
  public:
   explicit ChannelMask(std::size_t channels)
       : mask_(static_cast<__mmask16>((std::uint32_t{1} << channels) - 1)) {}
-  Channels load(const float* from) const { return _mm512_maskz_loadu_ps(mask_, from); }
-  void store(const Channels& values, float* to) const { _mm512_mask_storeu_ps(to, mask_, values); }
+  Wide load(const float* from) const { return _mm512_maskz_loadu_ps(mask_, from); }
+  void store(const Wide& values, float* to) const { _mm512_mask_storeu_ps(to, mask_, values); }
 
  private:
   __mmask16 mask_;
@@ -74,13 +28,13 @@ class ChannelMask {
 class ChannelMask {
  public:
   explicit ChannelMask(std::size_t channels)
-      : is_whole_(channels == channel_lanes),
+      : is_whole_(channels == wide_lanes),
         mask_(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(channels)),
                                  _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))) {}
-  Channels load(const float* from) const {
-    return is_whole_ ? load_channels(from) : Channels(_mm256_maskload_ps(from, mask_));
+  Wide load(const float* from) const {
+    return is_whole_ ? load_wide(from) : Wide(_mm256_maskload_ps(from, mask_));
   }
-  void store(const Channels& values, float* to) const {
+  void store(const Wide& values, float* to) const {
     if (is_whole_) {
       _mm256_storeu_ps(to, values);
     } else {
@@ -96,35 +50,24 @@ class ChannelMask {
 class ChannelMask {
  public:
   explicit ChannelMask(std::size_t channels) : bytes_(channels * sizeof(float)) {}
-  Channels load(const float* from) const {
-    Channels values = {};
+  Wide load(const float* from) const {
+    Wide values = {};
     std::memcpy(&values, from, bytes_);
     return values;
   }
-  void store(const Channels& values, float* to) const { std::memcpy(to, &values, bytes_); }
+  void store(const Wide& values, float* to) const { std::memcpy(to, &values, bytes_); }
 
  private:
   std::size_t bytes_;
 };
 #endif
 
-template <std::size_t count>
-using Count = std::integral_constant<std::size_t, count>;
-
-// use(0), use(1), ...: each with its own copy of the code, so that an array of sums stays in
-// registers.
-template <std::size_t count, class Use>
-inline void for_each_sum(const Use& use) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) { (use(i), ...); }
-  (std::make_index_sequence<count>());
-}
-
 // Calls use(first, mask) for each block of output channels.
 template <class Use>
 inline void for_each_channel_block(const OneChannelShape& shape, const Use& use) {
-  for (std::size_t first = 0; first < shape.outputs; first += channel_lanes) {
+  for (std::size_t first = 0; first < shape.outputs; first += wide_lanes) {
     const std::size_t left = shape.outputs - first;
-    use(first, ChannelMask(left < channel_lanes ? left : channel_lanes));
+    use(first, ChannelMask(left < wide_lanes ? left : wide_lanes));
   }
 }
 
@@ -139,19 +82,17 @@ inline void convolve_pixels(const OneChannelShape& shape, const float* input, co
                             float* output) {
   const std::size_t kernel = shape.kernel;
   const std::size_t stride = shape.padded_outputs();
-  Channels sums[pixels];
-  for_each_sum<pixels>([&](std::size_t i) { sums[i] = load_channels(bias); });
+  Wide sums[pixels];
+  for_each_sum<pixels>([&](std::size_t i) { sums[i] = load_wide(bias); });
   for (std::size_t ky = 0; ky < kernel; ++ky) {
     for (std::size_t kx = 0; kx < kernel; ++kx) {
-      const Channels weight = load_channels(weights + (ky * kernel + kx) * stride);
+      const Wide weight = load_wide(weights + (ky * kernel + kx) * stride);
       const float* const pixel = input + ky * shape.width + kx;
-      for_each_sum<pixels>([&](std::size_t i) { add_channels(pixel[i], weight, sums[i]); });
+      for_each_sum<pixels>([&](std::size_t i) { add_product(pixel[i], weight, sums[i]); });
     }
   }
-  for_each_sum<pixels>([&](std::size_t i) {
-    sums[i] = sums[i] <= lowest ? lowest - Channels{} : sums[i];
-    mask.store(sums[i], output + i * shape.outputs);
-  });
+  for_each_sum<pixels>(
+      [&](std::size_t i) { mask.store(at_least(lowest, sums[i]), output + i * shape.outputs); });
 }
 
 inline void forward(const OneChannelShape& shape, std::size_t samples, const float* input,
@@ -185,31 +126,30 @@ inline void add_up_rows(const OneChannelShape& shape, std::size_t samples, const
                         const float* output_gradient, std::size_t ky, std::size_t first,
                         const ChannelMask& mask, float* gradient) {
   constexpr std::size_t weights = rows * kernel;
-  Channels sums[weights];
-  for_each_sum<weights>([&](std::size_t i) { sums[i] = Channels{}; });
+  Wide sums[weights];
+  for_each_sum<weights>([&](std::size_t i) { sums[i] = Wide{}; });
   const std::size_t outputs = shape.outputs;
   std::size_t of_pixel = first;
   for (std::size_t sample = 0; sample < samples; ++sample) {
-    Channels of_sample[weights];
-    for_each_sum<weights>([&](std::size_t i) { of_sample[i] = Channels{}; });
+    Wide of_sample[weights];
+    for_each_sum<weights>([&](std::size_t i) { of_sample[i] = Wide{}; });
     for (std::size_t y = 0; y < shape.output_height(); ++y) {
       const float* pixels[rows];
       for_each_sum<rows>([&](std::size_t row) {
         pixels[row] = input + (sample * shape.height + y + ky + row) * shape.width;
       });
       for (std::size_t x = 0; x < shape.output_width(); ++x, of_pixel += outputs) {
-        const Channels values = mask.load(output_gradient + of_pixel);
+        const Wide values = mask.load(output_gradient + of_pixel);
         for_each_sum<weights>([&](std::size_t i) {
-          add_channels(pixels[i / kernel][x + i % kernel], values, of_sample[i]);
+          add_product(pixels[i / kernel][x + i % kernel], values, of_sample[i]);
         });
       }
     }
     for_each_sum<weights>([&](std::size_t i) { sums[i] += of_sample[i]; });
   }
   float* const to = gradient + ky * kernel * shape.padded_outputs() + first;
-  for_each_sum<weights>([&](std::size_t i) {
-    std::memcpy(to + i * shape.padded_outputs(), &sums[i], sizeof sums[i]);
-  });
+  for_each_sum<weights>(
+      [&](std::size_t i) { store_wide(sums[i], to + i * shape.padded_outputs()); });
 }
 
 template <std::size_t kernel>
@@ -238,7 +178,7 @@ inline void weight_gradient(const OneChannelShape& shape, std::size_t samples, c
   }
 }
 
-inline constexpr OneChannelPasses passes_here{&forward, &weight_gradient};
+inline constexpr OneChannelPasses one_channel_here{&forward, &weight_gradient};
 
-}  // namespace RUBATO_CHANNELS
+}  // namespace RUBATO_WIDE
 }  // namespace rubato::nn

@@ -228,9 +228,9 @@ class WideCode(unittest.TestCase):
             ["std::array<double, 16ul>::operator[](unsigned long)"])
 
     def test_looks_at_every_such_file(self):
-        of = "lib.a:one_channel_passes_of_512_bits.cpp.o:0000000000000010"
+        of = "lib.a:convolution_passes_of_512_bits.cpp.o:0000000000000010"
         self.assertEqual(check_wide_code.shared_symbols(
-            f"{of} T rubato::nn::one_channel_kernels_of_512_bits()\n"
+            f"{of} T rubato::nn::convolution_kernels_of_512_bits()\n"
             f"{of} W rubato::nn::OneChannelShape::padded_outputs() const\n"),
             ["rubato::nn::OneChannelShape::padded_outputs() const"])
 

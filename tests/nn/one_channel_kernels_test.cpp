@@ -1,43 +1,21 @@
-// The passes in vectors of either width against loops over single elements.
-#include "nn/one_channel_passes.hpp"
-
+// The passes over images of one channel in vectors of either width against loops over single
+// elements.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "tests/nn/layer_under_test.hpp"
-#include "tests/processor_flags.hpp"
+#include "tests/nn/passes_under_test.hpp"
 
 namespace rubato::nn {
 namespace {
 
 constexpr std::size_t samples = 3;
 constexpr float untouched = 1e30F;
-#ifdef __FMA__
-constexpr bool rounds_once = true;  // a product and its sum
-#else
-constexpr bool rounds_once = false;
-#endif
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-std::vector<float> random_values(std::size_t count, unsigned seed) {
-  std::vector<float> values(count);
-  fill_random(values, seed);
-  return values;
-}
-
-std::vector<std::uint32_t> bits(std::span<const float> values) {
-  std::vector<std::uint32_t> result;
-  for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
-  return result;
-}
 
 // A layer's inputs and gradients, all random.
 struct Values {
@@ -84,7 +62,7 @@ struct Values {
     for_each_output([&](const float* pixel, std::size_t channel) {
       float sum = bias[channel];
       for (std::size_t k = 0; k < kernel_pixels(); ++k) {
-        add(pixel[place(k)], weights[k * shape.padded_outputs() + channel], sum);
+        add_product_of(pixel[place(k)], weights[k * shape.padded_outputs() + channel], sum);
       }
       result.push_back(sum <= lowest ? lowest : sum);
     });
@@ -97,7 +75,8 @@ struct Values {
     std::size_t output = 0;
     for_each_output([&](const float* pixel, std::size_t channel) {
       for (std::size_t k = 0; k < kernel_pixels(); ++k) {
-        add(pixel[place(k)], output_gradient[output], of_sample[k * shape.outputs + channel]);
+        add_product_of(pixel[place(k)], output_gradient[output],
+                       of_sample[k * shape.outputs + channel]);
       }
       if (++output % outputs() != 0) return;
       for (std::size_t i = 0; i < result.size(); ++i) {
@@ -124,19 +103,9 @@ struct Values {
     return k / shape.kernel * shape.width + k % shape.kernel;
   }
 
-  static void add(float a, float b, float& sum) {
-    sum = rounds_once ? std::fma(a, b, sum) : sum + a * b;
-  }
-
   OneChannelShape shape;
   std::vector<float> input, weights, bias, output_gradient;
 };
-
-std::vector<const OneChannelPasses*> passes_of_all_widths() {
-  std::vector<const OneChannelPasses*> all = {one_channel_passes_of_build()};
-  if (one_channel_passes_of_512_bits()) all.push_back(one_channel_passes_of_512_bits());
-  return all;
-}
 
 TEST(OneChannelPasses, HaveTheBitsOfLoopsOverSingleElementsInAnyWidth) {
   for (const std::size_t kernel : {3U, 5U}) {
@@ -145,43 +114,32 @@ TEST(OneChannelPasses, HaveTheBitsOfLoopsOverSingleElementsInAnyWidth) {
       for (const std::size_t output_width : {1U, 11U, 12U, 23U, 24U}) {
         const Values values({7, output_width + kernel - 1, outputs, kernel});
         SCOPED_TRACE(testing::Message() << kernel << ", " << outputs << ", " << output_width);
-        for (const OneChannelPasses* const passes : passes_of_all_widths()) {
+        for (const ConvolutionPasses* const passes : passes_of_all_widths()) {
           for (const float lowest : {-infinity, 0.0F}) {
-            EXPECT_EQ(bits(values.output(*passes, lowest)), bits(values.expected_output(lowest)));
+            EXPECT_EQ(bits(values.output(passes->one_channel, lowest)),
+                      bits(values.expected_output(lowest)));
           }
-          EXPECT_EQ(bits(values.gradient(*passes)), bits(values.expected_gradient()));
+          EXPECT_EQ(bits(values.gradient(passes->one_channel)), bits(values.expected_gradient()));
         }
       }
     }
   }
 }
 
-// A build that lost its wide passes would be slow, and right.
-TEST(OneChannelPasses, AreThoseOfTheWidestVectors) {
-  const bool has_512_bits = rounds_once && processor_has_512_bits();
-  const OneChannelPasses* const wide = one_channel_passes_of_512_bits();
-  EXPECT_EQ(wide != nullptr, has_512_bits);
-  EXPECT_EQ(&one_channel_passes(), has_512_bits ? wide : one_channel_passes_of_build());
-}
-
-TEST(OneChannelPasses, PadChannelsToWholeVectors) {
-  EXPECT_EQ((OneChannelShape{28, 28, 1, 5}).padded_outputs(), 16U);
-  EXPECT_EQ((OneChannelShape{28, 28, 16, 5}).padded_outputs(), 16U);
-  EXPECT_EQ((OneChannelShape{28, 28, 17, 5}).padded_outputs(), 32U);
-}
-
 TEST(OneChannelPasses, TakeEachSampleAlone) {
   const Values values({6, 18, 10, 3});
-  const std::vector<float> together = values.output(one_channel_passes(), -infinity);
+  const std::vector<float> together = values.output(convolution_passes().one_channel, -infinity);
   std::vector<float> sum(9 * 10, 0.0F);
   for (std::size_t sample = 0; sample < samples; ++sample) {
     const std::span<const float> of_sample =
         std::span(together).subspan(sample * values.outputs(), values.outputs());
-    EXPECT_EQ(bits(values.output(one_channel_passes(), -infinity, sample, 1)), bits(of_sample));
-    const std::vector<float> gradient = values.gradient(one_channel_passes(), sample, 1);
+    EXPECT_EQ(bits(values.output(convolution_passes().one_channel, -infinity, sample, 1)),
+              bits(of_sample));
+    const std::vector<float> gradient =
+        values.gradient(convolution_passes().one_channel, sample, 1);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += gradient[i];
   }
-  EXPECT_EQ(bits(values.gradient(one_channel_passes())), bits(sum));
+  EXPECT_EQ(bits(values.gradient(convolution_passes().one_channel)), bits(sum));
 }
 
 }  // namespace

@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/nn/convolution_by_definition.hpp"
+
+namespace rubato::nn {
+namespace {
+
+std::unique_ptr<Layer> make_layer(const ConvolutionGeometry& geometry) {
+  return make_few_channel_convolution(geometry, make_eigen_convolution(geometry));
+}
+
+// Channels in one block of a pass and in several.
+std::vector<ConvolutionGeometry> geometries() {
+  return {{"conv", {12, 12, 10}, 20, 5, Activation::none},
+          {"conv", {7, 9, 3}, 16, 5, Activation::relu},
+          {"conv", {6, 5, 2}, 1, 5, Activation::relu, 1, 0, /*has_bias=*/false},
+          {"conv", {5, 8, 16}, 17, 5, Activation::none},
+          {"conv", {5, 5, 20}, 7, 5, Activation::none}};
+}
+
+// More than are left to the other layer: lanes without a sample, none, and both.
+constexpr std::size_t minibatches[] = {9, 16, 21, 32};
+
+TEST(FewChannelConvolution, EqualsItsDefinition) {
+  for (const ConvolutionGeometry& geometry : geometries()) {
+    for (const std::size_t samples : minibatches) {
+      SCOPED_TRACE(testing::Message() << geometry.input.width << ", " << samples);
+      ASSERT_TRUE(has_few_channel_passes(geometry));
+      LayerUnderTest test(make_layer(geometry), samples);
+      test.forward();
+      EXPECT_LT(distance(test.output(), convolution_by_definition(geometry, test)), 5e-7);
+    }
+  }
+}
+
+TEST(FewChannelConvolution, GradientsAreThoseOfMatrixProducts) {
+  for (ConvolutionGeometry geometry : geometries()) {
+    for (const std::size_t samples : minibatches) {
+      SCOPED_TRACE(testing::Message() << geometry.input.width << ", " << samples);
+      // Where ReLU cuts off is decided by the last bit of some sums.
+      geometry.activation = Activation::none;
+      LayerUnderTest test(make_layer(geometry), samples);
+      LayerUnderTest twin(make_eigen_convolution(geometry), samples);
+      test.forward();
+      twin.forward();
+      test.backward();
+      twin.backward();
+      EXPECT_LT(distance(test.input_gradient(), twin.input_gradient()), 1e-6);
+      for (std::size_t i = 0; i < (geometry.has_bias ? 2U : 1U); ++i) {
+        EXPECT_LT(distance(test.gradient(i), twin.gradient(i)), 2e-6) << i;
+      }
+    }
+  }
+}
+
+TEST(FewChannelConvolution, GradientStopsWhereReluCutOff) {
+  const ConvolutionGeometry geometry{"conv", {6, 6, 2}, 3, 5, Activation::relu};
+  LayerUnderTest test(make_layer(geometry), 9);
+  test.expect_derivatives(2, 2e-4F, 5e-3);
+}
+
+TEST(FewChannelConvolution, LeavesFewSamplesToTheOtherLayer) {
+  for (const std::size_t samples : {1U, 8U, 9U}) {
+    const ConvolutionGeometry geometry{"conv", {12, 12, 10}, 20, 5, Activation::none};
+    LayerUnderTest test(make_layer(geometry), samples);
+    LayerUnderTest other(make_eigen_convolution(geometry), samples);
+    test.forward();
+    other.forward();
+    test.backward();
+    other.backward();
+    EXPECT_EQ(std::ranges::equal(test.output(), other.output()), samples <= 8) << samples;
+    EXPECT_EQ(std::ranges::equal(test.gradient(0), other.gradient(0)), samples <= 8) << samples;
+    EXPECT_EQ(std::ranges::equal(test.input_gradient(), other.input_gradient()), samples <= 8);
+  }
+}
+
+// Lanes still hold what the larger minibatch before left in them.
+TEST(FewChannelConvolution, ForgetsTheMinibatchBefore) {
+  const ConvolutionGeometry geometry{"conv", {7, 9, 3}, 5, 5, Activation::none};
+  LayerUnderTest fresh(make_layer(geometry), 9);
+  fresh.forward();
+  fresh.backward();
+  LayerUnderTest used(make_layer(geometry), 32);
+  used.forward();
+  used.backward();
+  std::ranges::copy(fresh.input(), used.input().begin());
+  std::ranges::copy(fresh.output_gradient(), used.output_gradient().begin());
+  const std::span<float> output = used.output().first(fresh.output().size());
+  const std::span<float> input_gradient = used.input_gradient().first(fresh.input().size());
+  const std::span<const float> input = used.input().first(fresh.input().size());
+  const std::vector<std::span<float>> gradients = {used.gradient(0), used.gradient(1)};
+  used.layer().forward({input, {}, output, test_key});
+  used.layer().backward(
+      {input, output, used.output_gradient().first(output.size()), {}, input_gradient, gradients});
+  EXPECT_TRUE(std::ranges::equal(output, fresh.output()));
+  EXPECT_TRUE(std::ranges::equal(used.gradient(0), fresh.gradient(0)));
+  EXPECT_TRUE(std::ranges::equal(input_gradient, fresh.input_gradient()));
+}
+
+TEST(FewChannelConvolution, WritesNothingBesideItsOutput) {
+  for (const ConvolutionGeometry& geometry : geometries()) {
+    SCOPED_TRACE(geometry.input.width);
+    const std::size_t samples = 17;
+    LayerUnderTest test(make_layer(geometry), samples + 1);
+    test.forward();
+    std::ranges::fill(test.output(), 7.0F);
+    const std::span<float> output = test.output().first(samples * geometry.output().elements());
+    test.layer().forward({test.input().first(samples * geometry.input.elements()), {}, output, {}});
+    for (const float behind : test.output().subspan(output.size())) ASSERT_EQ(behind, 7.0F);
+  }
+}
+
+// A run must see that its numbers have gone wrong, and in which sample.
+TEST(FewChannelConvolution, KeepsWhatIsNotANumber) {
+  for (const Activation activation : {Activation::none, Activation::relu}) {
+    const ConvolutionGeometry geometry{"conv", {5, 5, 2}, 10, 5, activation};
+    LayerUnderTest test(make_layer(geometry), 9);
+    test.input()[4 * 50] = std::numeric_limits<float>::quiet_NaN();
+    test.forward();
+    for (std::size_t i = 0; i < 90; ++i) EXPECT_EQ(std::isnan(test.output()[i]), i / 10 == 4) << i;
+  }
+}
+
+// As everywhere, though no comparison of values would tell.
+TEST(FewChannelConvolution, ReluMakesPositiveZeros) {
+  const ConvolutionGeometry geometry{"conv", {5, 6, 2}, 10, 5, Activation::relu};
+  LayerUnderTest test(make_layer(geometry), 16);
+  std::ranges::fill(test.input(), 0.0F);
+  std::ranges::fill(test.tensor(0), -1.0F);
+  std::ranges::fill(test.tensor(1), -0.0F);
+  test.forward();
+  for (const float value : test.output()) {
+    EXPECT_EQ(value, 0.0F);
+    EXPECT_FALSE(std::signbit(value));
+  }
+}
+
+TEST(FewChannelConvolution, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
+  LayerUnderTest(make_layer(geometries().front()), 9).expect_to_tell_that_tensors_are_final();
+}
+
+TEST(FewChannelConvolution, IsTakenWhereItHasPassesButForComparing) {
+  const ConvolutionGeometry geometry{"conv", {12, 12, 10}, 20, 5, Activation::none};
+  LayerUnderTest own(make_layer(geometry), 16);
+  own.forward();
+  for (const std::string& name : backend_names()) {
+    LayerUnderTest test(make_convolution(geometry, backend(name)), 16);
+    test.forward();
+    EXPECT_EQ(std::ranges::equal(test.output(), own.output()), name != "onednn-direct") << name;
+  }
+}
+
+TEST(FewChannelConvolution, HasNoPassesForOtherShapes) {
+  const auto has_passes = [](std::size_t inputs, std::size_t outputs, std::size_t kernel,
+                             std::size_t stride = 1, std::size_t padding = 0) {
+    return has_few_channel_passes(
+        {"conv", {12, 12, inputs}, outputs, kernel, Activation::none, stride, padding});
+  };
+  EXPECT_TRUE(has_passes(10, 20, 5));
+  EXPECT_TRUE(has_passes(20, 2, 5));
+  EXPECT_TRUE(has_passes(16, 17, 5));
+  EXPECT_FALSE(has_passes(10, 21, 5));  // a patch backwards would not fit into the cache
+  EXPECT_FALSE(has_passes(21, 10, 5));
+  EXPECT_FALSE(has_passes(16, 16, 5));  // vectors are full
+  EXPECT_FALSE(has_passes(1, 20, 5));
+  EXPECT_FALSE(has_passes(10, 20, 3));
+  EXPECT_FALSE(has_passes(10, 20, 5, 2));
+  EXPECT_FALSE(has_passes(10, 20, 5, 1, 1));
+  EXPECT_THROW(make_layer({"conv", {12, 12, 10}, 20, 4}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace rubato::nn
