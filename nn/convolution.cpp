@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -51,13 +52,17 @@ std::vector<TensorSpec> Convolution::tensors() const {
           {geometry_.name + ".bias", {geometry_.outputs}, -bound, bound}};
 }
 
+float Convolution::lowest_output() const noexcept {
+  return geometry_.activation == Activation::relu ? 0.0F : -std::numeric_limits<float>::infinity();
+}
+
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
-  const bool may_be_ours = backend != Backend::onednn_direct;
-  if (may_be_ours && has_one_channel_passes(geometry)) {
+  const bool has_own_passes = backend != Backend::onednn_direct;
+  if (has_own_passes && has_one_channel_passes(geometry)) {
     return make_one_channel_convolution(geometry);
   }
   std::unique_ptr<Layer> layer = make_library_convolution(geometry, backend);
-  if (may_be_ours && has_few_channel_passes(geometry)) {
+  if (has_own_passes && has_few_channel_passes(geometry)) {
     return make_few_channel_convolution(geometry, std::move(layer));
   }
   return layer;

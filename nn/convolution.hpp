@@ -38,6 +38,8 @@ class Convolution : public Layer {
 
  protected:
   const ConvolutionGeometry& geometry() const noexcept { return geometry_; }
+  // What the activation makes of all that is not above it: minus infinity of none.
+  float lowest_output() const noexcept;
 
  private:
   ConvolutionGeometry geometry_;
@@ -48,12 +50,13 @@ std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Bac
 // input's gradient is not made to be fast. Throws std::invalid_argument for other shapes.
 bool has_one_channel_passes(const ConvolutionGeometry& geometry);
 std::unique_ptr<Layer> make_one_channel_convolution(const ConvolutionGeometry& geometry);
-// With passes of our own, for kernels of 5x5 without padding between two to twenty channels that do
-// not fill vectors; minibatches of up to eight samples are left to the other layer, of the same
-// geometry. Throws std::invalid_argument for other shapes.
+// With passes of our own, for kernels of 5x5 without padding from two to twenty channels to at most
+// twenty, unless both are multiples of 16. Minibatches that would leave many lanes empty are left
+// to `for_empty_lanes`, a layer of the same geometry. Throws std::invalid_argument for other
+// shapes.
 bool has_few_channel_passes(const ConvolutionGeometry& geometry);
 std::unique_ptr<Layer> make_few_channel_convolution(const ConvolutionGeometry& geometry,
-                                                    std::unique_ptr<Layer> of_few_samples);
+                                                    std::unique_ptr<Layer> for_empty_lanes);
 std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
 // `backend`: onednn or onednn_direct.
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,

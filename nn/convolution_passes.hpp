@@ -10,7 +10,7 @@
 
 namespace rubato::nn {
 
-// Functions of a shape are never functions of their own, as code for wide vectors calls them
+// What is inline here is never a function of its own, as code for wide vectors calls it
 // (check_wide_code.py).
 
 struct OneChannelShape {

@@ -1,8 +1,8 @@
 // Convolution between few channels, by passes of our own with samples in the lanes: why, and how
 // much longer oneDNN's kernels take, says nn/README.md.
 //
-// Sixteen samples at a time, whose activations stay in the nearest caches. Sums go over all of
-// them, one lane each, before the lanes are added up.
+// Sixteen samples at a time, so that activations need not leave the caches between the passes. A
+// weight's gradient is added up over the samples in lanes of its own before the lanes are added.
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
@@ -28,15 +28,20 @@ FewChannelShape turned_round(const FewChannelShape& shape) {
 
 class FewChannelConvolution final : public Convolution {
  public:
-  FewChannelConvolution(const ConvolutionGeometry& geometry, std::unique_ptr<Layer> of_few_samples);
+  FewChannelConvolution(const ConvolutionGeometry& geometry,
+                        std::unique_ptr<Layer> for_empty_lanes);
 
   void use_parameters(ConstTensors tensors) override;
   void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
 
  private:
-  // Where most lanes would be empty.
-  static bool are_few(std::size_t samples) { return samples <= samples_in_lanes / 2; }
+  // Whether so many lanes would be empty that the other layer is as fast.
+  static bool is_mostly_empty(std::size_t samples) {
+    const std::size_t lanes =
+        (samples + samples_in_lanes - 1) / samples_in_lanes * samples_in_lanes;
+    return 5 * samples < 3 * lanes;
+  }
   // Writes weights in the order of the passes for a convolution of that shape: weight_at(output,
   // input, kernel pixel) is one of them.
   template <typename WeightAt>
@@ -52,7 +57,7 @@ class FewChannelConvolution final : public Convolution {
 
   const FewChannelPasses& passes_ = convolution_passes().few_channels;
   FewChannelShape shape_, turned_shape_;
-  std::unique_ptr<Layer> of_few_samples_;
+  std::unique_ptr<Layer> for_empty_lanes_;
   Bias bias_;
   AlignedBuffer<float> weights_, turned_weights_;
   AlignedBuffer<float> bias_values_, no_bias_;
@@ -61,12 +66,12 @@ class FewChannelConvolution final : public Convolution {
 };
 
 FewChannelConvolution::FewChannelConvolution(const ConvolutionGeometry& geometry,
-                                             std::unique_ptr<Layer> of_few_samples)
+                                             std::unique_ptr<Layer> for_empty_lanes)
     : Convolution(geometry),
       shape_{geometry.input.height, geometry.input.width, geometry.input.channels,
              geometry.outputs},
       turned_shape_(turned_round(shape_)),
-      of_few_samples_(std::move(of_few_samples)),
+      for_empty_lanes_(std::move(for_empty_lanes)),
       bias_(geometry.outputs) {
   const std::size_t weights = shape_.outputs * shape_.patch_elements();
   weights_.first(weights);
@@ -94,7 +99,7 @@ void FewChannelConvolution::write_weights(const FewChannelShape& shape, WeightAt
 }
 
 void FewChannelConvolution::use_parameters(ConstTensors tensors) {
-  of_few_samples_->use_parameters(tensors);
+  for_empty_lanes_->use_parameters(tensors);
   const float* const weights = tensors[0].data();
   const std::size_t inputs = shape_.inputs;
   write_weights(
@@ -130,19 +135,17 @@ void FewChannelConvolution::out_of_lanes(const Shape& shape, std::size_t first,
 }
 
 void FewChannelConvolution::forward(const ForwardPass& pass) {
-  if (are_few(samples(pass.input))) return of_few_samples_->forward(pass);
-  const float lowest =
-      geometry().activation == Activation::relu ? 0.0F : -std::numeric_limits<float>::infinity();
+  if (is_mostly_empty(samples(pass.input))) return for_empty_lanes_->forward(pass);
   for (std::size_t first = 0; first < samples(pass.input); first += samples_in_lanes) {
     passes_.convolve(shape_, into_lanes(input_shape(), pass.input, first, input_),
-                     weights_.first(0).data(), bias_values_.first(0).data(), lowest,
+                     weights_.first(0).data(), bias_values_.first(0).data(), lowest_output(),
                      output_.first(0).data());
     out_of_lanes(output_shape(), first, output_, pass.output);
   }
 }
 
 void FewChannelConvolution::backward(const BackwardPass& pass) {
-  if (are_few(samples(pass.input))) return of_few_samples_->backward(pass);
+  if (is_mostly_empty(samples(pass.input))) return for_empty_lanes_->backward(pass);
   if (geometry().activation == Activation::relu) relu_backward(pass.output, pass.output_gradient);
   if (geometry().has_bias) bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
   write_weight_gradient(pass.input, pass.output_gradient, pass.tensor_gradients[0]);
@@ -191,11 +194,11 @@ bool has_few_channel_passes(const ConvolutionGeometry& geometry) {
 }
 
 std::unique_ptr<Layer> make_few_channel_convolution(const ConvolutionGeometry& geometry,
-                                                    std::unique_ptr<Layer> of_few_samples) {
+                                                    std::unique_ptr<Layer> for_empty_lanes) {
   if (!has_few_channel_passes(geometry)) {
     throw std::invalid_argument("layer " + geometry.name + ": no passes for its shape");
   }
-  return std::make_unique<FewChannelConvolution>(geometry, std::move(of_few_samples));
+  return std::make_unique<FewChannelConvolution>(geometry, std::move(for_empty_lanes));
 }
 
 }  // namespace rubato::nn

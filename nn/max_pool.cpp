@@ -3,8 +3,11 @@
 #include "nn/max_pool.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
+#include <type_traits>
 
+#include "nn/floats.hpp"
 #include "nn/winners.hpp"
 
 namespace rubato::nn {
@@ -23,34 +26,60 @@ Shape pooled(const std::string& name, const Shape& input) {
   return {input.height / window, input.width / window, input.channels};
 }
 
+// For all channels use(c, vector) or, where there are too few for one, use(c, single). The last
+// vector may take some channels again: one by one, those behind whole vectors would take longer
+// than all before them.
+template <class Use>
+void for_all_channels(std::size_t channels, const Use& use) {
+  if (channels < vector_floats) {
+    for (std::size_t c = 0; c < channels; ++c) use(c, std::type_identity<float>());
+    return;
+  }
+  const std::type_identity<Floats> vector;
+  for (std::size_t c = 0; c < channels - vector_floats; c += vector_floats) use(c, vector);
+  use(channels - vector_floats, vector);
+}
+
+template <class To, class From>
+To read(const From* from) {
+  To values;
+  std::memcpy(&values, from, sizeof values);
+  return values;
+}
+template <class From, class To>
+void write(To* to, const From& values) {
+  std::memcpy(to, &values, sizeof values);
+}
+
 // One window of four pixels, each a run of channels.
 template <Activation activation>
 void pool_window(const float* pixel0, const float* pixel1, const float* pixel2, const float* pixel3,
-                 std::size_t channels, float* __restrict output, std::int32_t* __restrict winners) {
-  for (std::size_t c = 0; c < channels; ++c) {
-    float best = pixel0[c];
-    std::int32_t winner = 0;
-    challenge(pixel1[c], 1, best, winner);
-    challenge(pixel2[c], 2, best, winner);
-    challenge(pixel3[c], 3, best, winner);
+                 std::size_t channels, float* output, std::int32_t* winners) {
+  for_all_channels(channels, [=]<class Values>(std::size_t c, std::type_identity<Values>) {
+    auto best = read<Values>(pixel0 + c);
+    PlacesOf<Values> winner = {};
+    challenge(read<Values>(pixel1 + c), 1, best, winner);
+    challenge(read<Values>(pixel2 + c), 2, best, winner);
+    challenge(read<Values>(pixel3 + c), 3, best, winner);
     if constexpr (activation == Activation::relu) {
-      winner = best <= 0.0F ? no_winner : winner;
-      best = best <= 0.0F ? 0.0F : best;
+      winner = best <= 0.0F ? PlacesOf<Values>{} + no_winner : winner;
+      best = best <= 0.0F ? Values{} : best;
     }
-    output[c] = best;
-    winners[c] = winner;
-  }
+    write(output + c, best);
+    write(winners + c, winner);
+  });
 }
 
-void route_window(const float* __restrict gradient, const std::int32_t* __restrict winners,
-                  std::size_t channels, float* __restrict pixel0, float* __restrict pixel1,
-                  float* __restrict pixel2, float* __restrict pixel3) {
-  for (std::size_t c = 0; c < channels; ++c) {
-    pixel0[c] = routed(gradient[c], winners[c], 0);
-    pixel1[c] = routed(gradient[c], winners[c], 1);
-    pixel2[c] = routed(gradient[c], winners[c], 2);
-    pixel3[c] = routed(gradient[c], winners[c], 3);
-  }
+void route_window(const float* gradient, const std::int32_t* winners, std::size_t channels,
+                  float* pixel0, float* pixel1, float* pixel2, float* pixel3) {
+  for_all_channels(channels, [=]<class Values>(std::size_t c, std::type_identity<Values>) {
+    const auto values = read<Values>(gradient + c);
+    const auto winner = read<PlacesOf<Values>>(winners + c);
+    write(pixel0 + c, routed(values, winner, 0));
+    write(pixel1 + c, routed(values, winner, 1));
+    write(pixel2 + c, routed(values, winner, 2));
+    write(pixel3 + c, routed(values, winner, 3));
+  });
 }
 
 template <Activation activation>

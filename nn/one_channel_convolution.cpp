@@ -1,7 +1,6 @@
 // Convolution of images with one channel, by passes of our own: why, and how much longer oneDNN's
 // kernels take, says nn/README.md.
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 #include "nn/aligned_buffer.hpp"
@@ -62,10 +61,8 @@ void OneChannelConvolution::use_parameters(ConstTensors tensors) {
 }
 
 void OneChannelConvolution::forward(const ForwardPass& pass) {
-  const bool has_relu = geometry().activation == Activation::relu;
   passes_.forward(shape_, samples(pass.input), pass.input.data(), weights_.first(0).data(),
-                  bias_values_.first(0).data(),
-                  has_relu ? 0.0F : -std::numeric_limits<float>::infinity(), pass.output.data());
+                  bias_values_.first(0).data(), lowest_output(), pass.output.data());
 }
 
 void OneChannelConvolution::backward(const BackwardPass& pass) {

@@ -83,15 +83,15 @@ inline void convolve_pixels(const OneChannelShape& shape, const float* input, co
   const std::size_t kernel = shape.kernel;
   const std::size_t stride = shape.padded_outputs();
   Wide sums[pixels];
-  for_each_sum<pixels>([&](std::size_t i) { sums[i] = load_wide(bias); });
+  for_each_index<pixels>([&](std::size_t i) { sums[i] = load_wide(bias); });
   for (std::size_t ky = 0; ky < kernel; ++ky) {
     for (std::size_t kx = 0; kx < kernel; ++kx) {
       const Wide weight = load_wide(weights + (ky * kernel + kx) * stride);
       const float* const pixel = input + ky * shape.width + kx;
-      for_each_sum<pixels>([&](std::size_t i) { add_product(pixel[i], weight, sums[i]); });
+      for_each_index<pixels>([&](std::size_t i) { add_product(pixel[i], weight, sums[i]); });
     }
   }
-  for_each_sum<pixels>(
+  for_each_index<pixels>(
       [&](std::size_t i) { mask.store(at_least(lowest, sums[i]), output + i * shape.outputs); });
 }
 
@@ -127,28 +127,28 @@ inline void add_up_rows(const OneChannelShape& shape, std::size_t samples, const
                         const ChannelMask& mask, float* gradient) {
   constexpr std::size_t weights = rows * kernel;
   Wide sums[weights];
-  for_each_sum<weights>([&](std::size_t i) { sums[i] = Wide{}; });
+  for_each_index<weights>([&](std::size_t i) { sums[i] = Wide{}; });
   const std::size_t outputs = shape.outputs;
   std::size_t of_pixel = first;
   for (std::size_t sample = 0; sample < samples; ++sample) {
     Wide of_sample[weights];
-    for_each_sum<weights>([&](std::size_t i) { of_sample[i] = Wide{}; });
+    for_each_index<weights>([&](std::size_t i) { of_sample[i] = Wide{}; });
     for (std::size_t y = 0; y < shape.output_height(); ++y) {
       const float* pixels[rows];
-      for_each_sum<rows>([&](std::size_t row) {
+      for_each_index<rows>([&](std::size_t row) {
         pixels[row] = input + (sample * shape.height + y + ky + row) * shape.width;
       });
       for (std::size_t x = 0; x < shape.output_width(); ++x, of_pixel += outputs) {
         const Wide values = mask.load(output_gradient + of_pixel);
-        for_each_sum<weights>([&](std::size_t i) {
+        for_each_index<weights>([&](std::size_t i) {
           add_product(pixels[i / kernel][x + i % kernel], values, of_sample[i]);
         });
       }
     }
-    for_each_sum<weights>([&](std::size_t i) { sums[i] += of_sample[i]; });
+    for_each_index<weights>([&](std::size_t i) { sums[i] += of_sample[i]; });
   }
   float* const to = gradient + ky * kernel * shape.padded_outputs() + first;
-  for_each_sum<weights>(
+  for_each_index<weights>(
       [&](std::size_t i) { store_wide(sums[i], to + i * shape.padded_outputs()); });
 }
 

@@ -1,5 +1,5 @@
 // Vectors of floats as wide as the including file is compiled for, and what passes in either width
-// are made of. Not for other files than the two that make them the passes of a width.
+// are made of. Only for convolution_passes_of_build.cpp and convolution_passes_of_512_bits.cpp.
 //
 // All that is inline here has a namespace of its own for each width: of inline functions of one
 // name the linker keeps one for all files.
@@ -75,10 +75,10 @@ inline Wide at_least(float lowest, const Wide& sums) {
 template <std::size_t count>
 using Count = std::integral_constant<std::size_t, count>;
 
-// use(0), use(1), ...: each with its own copy of the code, so that an array of sums stays in
-// registers.
+// use(0), use(1), ..., as constants: each with its own copy of the code, so that an array of sums
+// stays in registers.
 template <std::size_t count, class Use>
-inline void for_each_sum(const Use& use) {
+inline void for_each_index(const Use& use) {
   [&]<std::size_t... i>(std::index_sequence<i...>) { (use(Count<i>()), ...); }
   (std::make_index_sequence<count>());
 }

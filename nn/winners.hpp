@@ -1,11 +1,19 @@
-// Who is the largest in a window of a max-pool, and so gets the window's gradient. Without
-// branches, for loops over channels that compilers turn into vector code.
+// Who is the largest in a window of a max-pool, and so gets the window's gradient: of one channel
+// without branches, for loops that compilers turn into vector code, or of a vector of channels.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
+
+#include "nn/floats.hpp"
 
 namespace rubato::nn {
+
+// One for each value.
+using Places [[gnu::vector_size(vector_floats * sizeof(std::int32_t))]] = std::int32_t;
+template <class Values>
+using PlacesOf = std::conditional_t<std::is_same_v<Values, float>, std::int32_t, Places>;
 
 // Takes `candidate` where it is larger; a NaN wins against all numbers, so that it stays visible.
 inline void challenge(float candidate, std::int32_t place, float& best,
@@ -20,6 +28,17 @@ inline void challenge(float candidate, std::int32_t place, float& best,
 inline float routed(float gradient, std::int32_t winner, std::int32_t place) noexcept {
   const std::int32_t mask = -static_cast<std::int32_t>(winner == place);
   return std::bit_cast<float>(std::bit_cast<std::int32_t>(gradient) & mask);
+}
+
+inline void challenge(const Floats& candidate, std::int32_t place, Floats& best,
+                      Places& winner) noexcept {
+  const Places is_larger = (candidate > best) | (candidate != candidate);
+  best = is_larger ? candidate : best;
+  winner = is_larger ? place - Places{} : winner;
+}
+
+inline Floats routed(const Floats& gradient, const Places& winner, std::int32_t place) noexcept {
+  return std::bit_cast<Floats>(std::bit_cast<Places>(gradient) & (winner == place));
 }
 
 }  // namespace rubato::nn

@@ -16,8 +16,8 @@ import source_text
 # source -> why it has no test file of its own
 WITHOUT_TEST = {
     "app/main.cpp": "calls the commands, which have their tests",
-    "nn/convolution_passes_of_512_bits.cpp": "convolution_passes_test.cpp takes either width",
-    "nn/convolution_passes_of_build.cpp": "convolution_passes_test.cpp takes either width",
+    "nn/convolution_passes_of_512_bits.cpp": "few_channel_kernels_test.cpp takes either width",
+    "nn/convolution_passes_of_build.cpp": "few_channel_kernels_test.cpp takes either width",
     "optim/gradient_passes_of_512_bits.cpp": "gradient_passes_test.cpp takes either width",
     "optim/gradient_passes_of_build.cpp": "gradient_passes_test.cpp takes either width",
 }

@@ -39,12 +39,24 @@ def definitions(text):
             yield f"{match[1]}({', '.join(types)})", None
 
 
+def sources_of(lists, words):
+    """The .cpp files that a list names, those of its variables (set, list(APPEND)) included."""
+    for word in words.split():
+        variable = re.fullmatch(r"\$\{(\w+)\}", word)
+        if variable:
+            for more in re.findall(rf"(?:set\(|APPEND ){variable[1]}\s([^)]*)", lists):
+                yield from sources_of(lists, more)
+        elif word.endswith(".cpp"):
+            yield word
+
+
 def targets(root):
     for folder in ("data", "runtime", "app"):
         yield folder, sorted((root / folder).glob("*.cpp"))
     for lists in sorted(root.glob("tests/*/CMakeLists.txt")):
-        for name, _, sources in PROGRAM.findall(lists.read_text(encoding="utf-8")):
-            files = [lists.parent / each for each in sources.split() if each.endswith(".cpp")]
+        text = lists.read_text(encoding="utf-8")
+        for name, _, sources in PROGRAM.findall(text):
+            files = [lists.parent / each for each in sources_of(text, sources)]
             if len(files) > 3:  # as in cmake/RubatoTest.cmake
                 yield name, files
 

@@ -196,6 +196,14 @@ class Names(Tree):
         self.assertEqual([file.name for file in files], ["a.cpp", "b.cpp", "c.cpp", "d.cpp"])
         self.assertNotIn("other", [name for name, _ in check_names.targets(self.root)])
 
+    def test_knows_the_files_that_a_variable_of_a_list_names(self):
+        self.write("tests/nn/CMakeLists.txt",
+                   "set(nn_sources\n  a.cpp\n  b.cpp)\nif(HAS_MORE)\n"
+                   "  list(APPEND nn_sources c.cpp d.cpp)\nendif()\n"
+                   "rubato_test(nn_test SOURCES ${nn_sources} LIBRARIES x)\n")
+        (_, files), = [each for each in check_names.targets(self.root) if each[0] == "nn_test"]
+        self.assertEqual([file.name for file in files], ["a.cpp", "b.cpp", "c.cpp", "d.cpp"])
+
 
 class Sizes(Tree):
     def test_accepts_the_limits(self):

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -55,33 +57,50 @@ TEST(MaxPool, AnOddBorderIsLeftOutAndGetsNoGradient) {
   }
 }
 
-TEST(MaxPool, TheFirstOfEqualsGetsTheGradient) {
-  LayerUnderTest test = pool({2, 2, 1}, Activation::none, 1);
-  const std::vector<float> input = {1, 3, 3, 3};
-  std::copy(input.begin(), input.end(), test.input().begin());
-  test.output_gradient()[0] = 7.0F;
+// Fewer channels than a vector has, and more, not in whole vectors.
+constexpr std::size_t channel_counts[] = {1, 2, 11};
+
+// One window, the same in every channel.
+LayerUnderTest window(const std::array<float, 4>& pixels, Activation activation,
+                      std::size_t channels) {
+  LayerUnderTest test = pool({2, 2, channels}, activation, 1);
+  for (std::size_t i = 0; i < test.input().size(); ++i) test.input()[i] = pixels[i / channels];
   test.forward();
+  std::ranges::fill(test.output_gradient(), 7.0F);
   test.backward();
-  EXPECT_THAT(test.input_gradient(), testing::ElementsAre(0, 7, 0, 0));
+  return test;
+}
+
+TEST(MaxPool, TheFirstOfEqualsGetsTheGradient) {
+  for (const std::size_t channels : channel_counts) {
+    LayerUnderTest test = window({1, 3, 3, 3}, Activation::none, channels);
+    for (std::size_t i = 0; i < test.input_gradient().size(); ++i) {
+      EXPECT_EQ(test.input_gradient()[i], i / channels == 1 ? 7.0F : 0.0F) << i;
+    }
+  }
 }
 
 TEST(MaxPool, ReluOfTheMaximumIsTheMaximumOfReluAndItsGradientToo) {
-  LayerUnderTest test = pool({2, 2, 2}, Activation::relu, 1);
-  const std::vector<float> input = {-1, 1, -2, 2, -3, 3, -4, 4};  // channel 0 is below zero
-  std::copy(input.begin(), input.end(), test.input().begin());
-  test.output_gradient()[0] = test.output_gradient()[1] = 5.0F;
-  test.forward();
-  test.backward();
-  EXPECT_THAT(test.output(), testing::ElementsAre(0, 4));
-  EXPECT_THAT(test.input_gradient(), testing::ElementsAre(0, 0, 0, 0, 0, 0, 0, 5));
+  for (const std::size_t channels : channel_counts) {
+    LayerUnderTest below = window({-1, -2, -3, -4}, Activation::relu, channels);
+    EXPECT_THAT(below.output(), testing::Each(0.0F));
+    EXPECT_THAT(below.input_gradient(), testing::Each(0.0F));
+    LayerUnderTest above = window({1, 2, -3, 4}, Activation::relu, channels);
+    EXPECT_THAT(above.output(), testing::Each(4.0F));
+    for (std::size_t i = 0; i < above.input_gradient().size(); ++i) {
+      EXPECT_EQ(above.input_gradient()[i], i / channels == 3 ? 7.0F : 0.0F) << i;
+    }
+  }
 }
 
 TEST(MaxPool, NanStaysVisibleAtEveryPlace) {
-  for (std::size_t place = 0; place < 4; ++place) {
-    LayerUnderTest test = pool({2, 2, 1}, Activation::relu, 1);
-    test.input()[place] = std::numeric_limits<float>::quiet_NaN();
-    test.forward();
-    EXPECT_TRUE(std::isnan(test.output()[0])) << place;
+  for (const std::size_t channels : channel_counts) {
+    for (std::size_t place = 0; place < 4; ++place) {
+      std::array<float, 4> pixels = {1, 2, 3, 4};
+      pixels[place] = std::numeric_limits<float>::quiet_NaN();
+      LayerUnderTest test = window(pixels, Activation::relu, channels);
+      for (const float value : test.output()) EXPECT_TRUE(std::isnan(value)) << place;
+    }
   }
 }
 

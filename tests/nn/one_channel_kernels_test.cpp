@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,8 +13,6 @@ namespace rubato::nn {
 namespace {
 
 constexpr std::size_t samples = 3;
-constexpr float untouched = 1e30F;
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // A layer's inputs and gradients, all random.
 struct Values {

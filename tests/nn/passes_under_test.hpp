@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ inline constexpr bool rounds_once = true;  // a product and its sum
 #else
 inline constexpr bool rounds_once = false;
 #endif
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float untouched = 1e30F;  // by a pass that has no business there
 
 inline void add_product_of(float a, float b, float& sum) {
   sum = rounds_once ? std::fma(a, b, sum) : sum + a * b;
