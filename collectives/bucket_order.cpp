@@ -22,13 +22,10 @@ std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t
   if (blocks == 0) {
     throw std::invalid_argument("a bucket of 0 blocks was asked for; at least 1 is needed");
   }
-  const std::size_t border = early < slice.end()
-                                 ? std::max(slice.begin, early / block_elements * block_elements)
-                                 : slice.end();
-  const std::size_t last = std::min(slice.begin + block_elements, border);
+  const std::size_t border =
+      std::clamp(early / block_elements * block_elements, slice.begin, slice.end());
   std::vector<Slice> buckets;
-  cut_from_the_end(last, border, blocks * block_elements, buckets);
-  cut_from_the_end(slice.begin, last, block_elements, buckets);
+  cut_from_the_end(slice.begin, border, blocks * block_elements, buckets);
   cut_from_the_end(border, slice.end(), blocks * block_elements, buckets);
   return buckets;
 }

@@ -14,9 +14,8 @@
 namespace rubato::collectives {
 
 // Cuts `slice` into buckets of at most `blocks` whole blocks: the elements before `early`, from
-// their end, then the others. A block with elements of both kinds is one of the others. The last of
-// the early blocks is a bucket alone: it waits for all of the backward pass, and those before it do
-// not wait with it. Throws std::invalid_argument if `blocks` is 0.
+// their end, then the others. A block with elements of both kinds is one of the others. Throws
+// std::invalid_argument if `blocks` is 0.
 std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t blocks);
 
 }  // namespace rubato::collectives

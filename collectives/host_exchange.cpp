@@ -1,6 +1,5 @@
 // A bucket's way: the addends of each host's part are sent and those of this host's part received;
-// that part is added up and its results are sent; those of the others are received. Of a bucket of
-// one block each host's part is all of it, and there are no results to send.
+// that part is added up and its results are sent; those of the others are received.
 #include "collectives/host_exchange.hpp"
 
 #include <algorithm>
@@ -95,20 +94,9 @@ void HostExchange<T>::begin(SumUse<T> use) {
 }
 
 template <class T>
-bool HostExchange<T>::is_for_all(const Slice& bucket) const {
-  return bucket.size <= block_elements && !others_.empty();
-}
-
-template <class T>
 Slice HostExchange<T>::part(const Slice& bucket, std::size_t host) const {
-  if (is_for_all(bucket)) return bucket;
   const Slice part = slice_of(bucket.size, host, hosts_.size());
   return {bucket.begin + part.begin, part.size};
-}
-
-template <class T>
-Slice HostExchange<T>::results_of(const Slice& bucket, std::size_t host) const {
-  return is_for_all(bucket) ? Slice{bucket.begin, 0} : part(bucket, host);
 }
 
 template <class T>
@@ -138,13 +126,13 @@ void HostExchange<T>::start(std::size_t bucket, const NodeSum& node_sum) {
   const Slice mine = part(f.bucket, hosts_.rank());
   for (std::size_t number = 0; number < others_.size(); ++number) {
     const std::size_t host = others_[number];
-    const Slice results = results_of(f.bucket, host);
+    const Slice theirs = part(f.bucket, host);
     if (mine.size > 0) {
       f.addend_receives.receive(hosts_, host, f.tag + addends_tag, f.incoming_from(number));
     }
-    if (results.size > 0) {
+    if (theirs.size > 0) {
       f.result_receives.receive(hosts_, host, f.tag + results_tag,
-                                std::as_writable_bytes(f.results_of(number, results.size)));
+                                std::as_writable_bytes(f.results_of(number, theirs.size)));
     }
   }
   for (std::size_t number = 0; number < others_.size(); ++number) {
@@ -169,10 +157,7 @@ void HostExchange<T>::add_up(Flight& flight, const NodeSum& node_sum) {
     const std::span<T> sums = std::span(sums_).first(size);
     for (std::size_t host = 0, number = 0; host < hosts_.size(); ++host) {
       const std::span<T> addends = std::span(host == 0 ? sums_ : addends_).first(size);
-      if (host == hosts_.rank() && is_for_all(flight.bucket)) {
-        unpack(flight.outgoing_to(0).data(),
-               addends);  // as the others see them, signs of zeros too
-      } else if (host == hosts_.rank()) {
+      if (host == hosts_.rank()) {
         node_sum(begin, addends);
       } else {
         std::size_t& unpacked = flight.unpacked[number];
@@ -186,7 +171,7 @@ void HostExchange<T>::add_up(Flight& flight, const NodeSum& node_sum) {
 
 template <class T>
 void HostExchange<T>::send_results(Flight& flight) {
-  const Slice mine = results_of(flight.bucket, hosts_.rank());
+  const Slice mine = part(flight.bucket, hosts_.rank());
   if (mine.size == 0) return;
   const std::span<const float> results = use_.results.subspan(mine.begin, mine.size);
   for (const std::size_t host : others_) {
@@ -197,7 +182,7 @@ void HostExchange<T>::send_results(Flight& flight) {
 template <class T>
 void HostExchange<T>::adopt_results(Flight& flight) {
   for (std::size_t number = 0; number < others_.size(); ++number) {
-    const Slice theirs = results_of(flight.bucket, others_[number]);
+    const Slice theirs = part(flight.bucket, others_[number]);
     const std::span<const float> results = flight.results_of(number, theirs.size);
     for_each_block(theirs, [&](std::size_t begin, std::size_t size) {
       use_.adopt(begin, results.subspan(begin - theirs.begin, size));

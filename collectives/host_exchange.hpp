@@ -3,8 +3,7 @@
 // The slice is cut into buckets (bucket_order.hpp), each bucket into one part per host. Every host
 // sends each other host its addends of that host's part, adds up its own part in the order of the
 // hosts, makes the results of it, and sends those to all: two steps, and per host 2 (H-1)/H of what
-// there is, the least possible. Several buckets are under way at once. A bucket of one block, which
-// cannot be shared out, every host sends to all and adds up itself: the same bits, in one step.
+// there is, the least possible. Several buckets are under way at once.
 //
 // Nothing here waits, and no thread but the caller's talks to MPI: messages move when poll() is
 // called, and meanwhile through the kernel's buffers. Therefore they are short enough for MPI to
@@ -79,10 +78,7 @@ class HostExchange {
   struct Flight;  // a bucket under way
 
   Flight& flight(std::size_t bucket) { return *flights_[bucket % flights_.size()]; }
-  bool is_for_all(const Slice& bucket) const;  // to add up
-  // Of a bucket what a host adds up, and of what it sends the results.
   Slice part(const Slice& bucket, std::size_t host) const;
-  Slice results_of(const Slice& bucket, std::size_t host) const;
   void start(std::size_t bucket, const NodeSum& node_sum);
   void add_up(Flight& flight, const NodeSum& node_sum);
   void send_results(Flight& flight);
