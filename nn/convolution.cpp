@@ -57,12 +57,12 @@ float Convolution::lowest_output() const noexcept {
 }
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
-  const bool has_own_passes = backend != Backend::onednn_direct;
-  if (has_own_passes && has_one_channel_passes(geometry)) {
+  const bool may_take_own_passes = backend != Backend::onednn_direct;
+  if (may_take_own_passes && has_one_channel_passes(geometry)) {
     return make_one_channel_convolution(geometry);
   }
   std::unique_ptr<Layer> layer = make_library_convolution(geometry, backend);
-  if (has_own_passes && has_few_channel_passes(geometry)) {
+  if (may_take_own_passes && has_few_channel_passes(geometry)) {
     return make_few_channel_convolution(geometry, std::move(layer));
   }
   return layer;

@@ -38,7 +38,7 @@ class Convolution : public Layer {
 
  protected:
   const ConvolutionGeometry& geometry() const noexcept { return geometry_; }
-  // What the activation makes of all that is not above it: minus infinity of none.
+  // What the activation raises outputs to that are below; minus infinity where there is none.
   float lowest_output() const noexcept;
 
  private:

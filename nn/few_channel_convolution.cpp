@@ -36,8 +36,8 @@ class FewChannelConvolution final : public Convolution {
   void backward(const BackwardPass& pass) override;
 
  private:
-  // Whether so many lanes would be empty that the other layer is as fast.
-  static bool is_mostly_empty(std::size_t samples) {
+  // So many that oneDNN's kernels are as fast.
+  static bool has_many_empty_lanes(std::size_t samples) {
     const std::size_t lanes =
         (samples + samples_in_lanes - 1) / samples_in_lanes * samples_in_lanes;
     return 5 * samples < 3 * lanes;
@@ -135,7 +135,7 @@ void FewChannelConvolution::out_of_lanes(const Shape& shape, std::size_t first,
 }
 
 void FewChannelConvolution::forward(const ForwardPass& pass) {
-  if (is_mostly_empty(samples(pass.input))) return for_empty_lanes_->forward(pass);
+  if (has_many_empty_lanes(samples(pass.input))) return for_empty_lanes_->forward(pass);
   for (std::size_t first = 0; first < samples(pass.input); first += samples_in_lanes) {
     passes_.convolve(shape_, into_lanes(input_shape(), pass.input, first, input_),
                      weights_.first(0).data(), bias_values_.first(0).data(), lowest_output(),
@@ -145,7 +145,7 @@ void FewChannelConvolution::forward(const ForwardPass& pass) {
 }
 
 void FewChannelConvolution::backward(const BackwardPass& pass) {
-  if (is_mostly_empty(samples(pass.input))) return for_empty_lanes_->backward(pass);
+  if (has_many_empty_lanes(samples(pass.input))) return for_empty_lanes_->backward(pass);
   if (geometry().activation == Activation::relu) relu_backward(pass.output, pass.output_gradient);
   if (geometry().has_bias) bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
   write_weight_gradient(pass.input, pass.output_gradient, pass.tensor_gradients[0]);

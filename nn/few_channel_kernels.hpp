@@ -80,7 +80,7 @@ inline void convolve_pixel(const FewChannelShape& shape, std::size_t y, std::siz
 }
 
 // As many sums as hide how long each addition takes, and as the registers hold.
-inline constexpr std::size_t most_in_block = vector_registers == 32 ? 10 : 10 / vectors_of_samples;
+inline constexpr std::size_t most_in_block = 10 / vectors_of_samples;
 
 inline void convolve(const FewChannelShape& shape, const float* input, const float* weights,
                      const float* bias, float lowest, float* output) {

@@ -1,5 +1,5 @@
-// Who is the largest in a window of a max-pool, and so gets the window's gradient: of one channel
-// without branches, for loops that compilers turn into vector code, or of a vector of channels.
+// Who is the largest in a window of a max-pool, and so gets the window's gradient: of one channel,
+// written without branches for loops that compilers turn into vector code, or of a vector of them.
 #pragma once
 
 #include <bit>

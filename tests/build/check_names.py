@@ -44,8 +44,12 @@ def sources_of(lists, words):
     for word in words.split():
         variable = re.fullmatch(r"\$\{(\w+)\}", word)
         if variable:
-            for more in re.findall(rf"(?:set\(|APPEND ){variable[1]}\s([^)]*)", lists):
-                yield from sources_of(lists, more)
+            found = re.findall(rf"(?:set\(|APPEND ){variable[1]}\s([^)]*)", lists)
+            if not found:
+                sys.exit(f"check_names.py: {word} names sources, but no set() or list(APPEND) "
+                         "of the same file says which")
+            for more in found:
+                yield from sources_of(lists, more.replace(word, ""))
         elif word.endswith(".cpp"):
             yield word
 

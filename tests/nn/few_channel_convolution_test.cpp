@@ -80,7 +80,8 @@ TEST(FewChannelConvolution, LeavesMinibatchesOfManyEmptyLanesToTheOtherLayer) {
     other.backward();
     EXPECT_EQ(std::ranges::equal(test.output(), other.output()), is_left) << samples;
     EXPECT_EQ(std::ranges::equal(test.gradient(0), other.gradient(0)), is_left) << samples;
-    EXPECT_EQ(std::ranges::equal(test.input_gradient(), other.input_gradient()), is_left);
+    EXPECT_EQ(std::ranges::equal(test.input_gradient(), other.input_gradient()), is_left)
+        << samples;
   }
 }
 
@@ -107,10 +108,10 @@ TEST(FewChannelConvolution, ForgetsTheMinibatchBefore) {
   EXPECT_TRUE(std::ranges::equal(input_gradient, fresh.input_gradient()));
 }
 
-TEST(FewChannelConvolution, WritesNothingBesideItsResults) {
+TEST(FewChannelConvolution, WritesNothingBesideOutputAndInputGradient) {
   for (const ConvolutionGeometry& geometry : few_channel_geometries()) {
     SCOPED_TRACE(geometry.input.width);
-    const std::size_t samples = 21;
+    const std::size_t samples = 16;
     LayerUnderTest test(make_layer(geometry), samples + 1);
     test.forward();
     std::ranges::fill(test.output(), 7.0F);
@@ -171,11 +172,11 @@ TEST(FewChannelConvolution, IsTakenWhereItHasPassesButForComparing) {
   const ConvolutionGeometry geometry{"conv", {12, 12, 10}, 20, 5, Activation::none};
   LayerUnderTest own(make_layer(geometry), 16);
   own.forward();
+  own.backward();
   for (const std::string& name : backend_names()) {
     LayerUnderTest test(make_convolution(geometry, backend(name)), 16);
     test.forward();
     test.backward();
-    own.backward();
     const bool is_own = name != "onednn-direct";
     EXPECT_EQ(std::ranges::equal(test.output(), own.output()), is_own) << name;
     EXPECT_EQ(std::ranges::equal(test.gradient(0), own.gradient(0)), is_own) << name;

@@ -57,8 +57,8 @@ TEST(MaxPool, AnOddBorderIsLeftOutAndGetsNoGradient) {
   }
 }
 
-// Fewer channels than a vector has, and more, not in whole vectors.
-constexpr std::size_t channel_counts[] = {1, 2, 11};
+// Fewer channels than a vector has, whole vectors, and more.
+constexpr std::size_t channel_counts[] = {1, 8, 11};
 
 // One window, the same in every channel.
 LayerUnderTest window(const std::array<float, 4>& pixels, Activation activation,
@@ -85,6 +85,9 @@ TEST(MaxPool, ReluOfTheMaximumIsTheMaximumOfReluAndItsGradientToo) {
     LayerUnderTest below = window({-1, -2, -3, -4}, Activation::relu, channels);
     EXPECT_THAT(below.output(), testing::Each(0.0F));
     EXPECT_THAT(below.input_gradient(), testing::Each(0.0F));
+    LayerUnderTest at_zero = window({-0.0F, -1, -0.0F, -2}, Activation::relu, channels);
+    for (const float value : at_zero.output()) EXPECT_TRUE(value == 0.0F && !std::signbit(value));
+    EXPECT_THAT(at_zero.input_gradient(), testing::Each(0.0F));
     LayerUnderTest above = window({1, 2, -3, 4}, Activation::relu, channels);
     EXPECT_THAT(above.output(), testing::Each(4.0F));
     for (std::size_t i = 0; i < above.input_gradient().size(); ++i) {
@@ -100,6 +103,9 @@ TEST(MaxPool, NanStaysVisibleAtEveryPlace) {
       pixels[place] = std::numeric_limits<float>::quiet_NaN();
       LayerUnderTest test = window(pixels, Activation::relu, channels);
       for (const float value : test.output()) EXPECT_TRUE(std::isnan(value)) << place;
+      for (std::size_t i = 0; i < test.input_gradient().size(); ++i) {
+        EXPECT_EQ(test.input_gradient()[i], i / channels == place ? 7.0F : 0.0F) << i;
+      }
     }
   }
 }
