@@ -26,6 +26,11 @@ FewChannelShape turned_round(const FewChannelShape& shape) {
           FewChannelShape::kernel - 1};
 }
 
+// How many samples there are from `first` on, sixteen at most.
+std::size_t lanes_in_use(const Shape& shape, std::span<const float> values, std::size_t first) {
+  return std::min(values.size() / shape.elements() - first, samples_in_lanes);
+}
+
 class FewChannelConvolution final : public Convolution {
  public:
   FewChannelConvolution(const ConvolutionGeometry& geometry,
@@ -119,19 +124,17 @@ void FewChannelConvolution::use_parameters(ConstTensors tensors) {
 
 float* FewChannelConvolution::into_lanes(const Shape& shape, std::span<const float> values,
                                          std::size_t first, AlignedBuffer<float>& lanes) const {
-  const std::span<const float> left = values.subspan(first * shape.elements());
-  const std::size_t samples = std::min(left.size() / shape.elements(), samples_in_lanes);
   float* const to = lanes.first(0).data();
-  passes_.into_lanes(shape.pixels(), shape.channels, samples, left.data(), to);
+  passes_.into_lanes(shape.pixels(), shape.channels, lanes_in_use(shape, values, first),
+                     values.data() + first * shape.elements(), to);
   return to;
 }
 
 void FewChannelConvolution::out_of_lanes(const Shape& shape, std::size_t first,
                                          const AlignedBuffer<float>& lanes,
                                          std::span<float> values) const {
-  const std::span<float> left = values.subspan(first * shape.elements());
-  const std::size_t samples = std::min(left.size() / shape.elements(), samples_in_lanes);
-  passes_.out_of_lanes(shape.pixels(), shape.channels, samples, lanes.first(0).data(), left.data());
+  passes_.out_of_lanes(shape.pixels(), shape.channels, lanes_in_use(shape, values, first),
+                       lanes.first(0).data(), values.data() + first * shape.elements());
 }
 
 void FewChannelConvolution::forward(const ForwardPass& pass) {

@@ -6,10 +6,9 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "tests/nn/convolution_by_definition.hpp"
+#include "tests/nn/own_convolution_checks.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -35,29 +34,16 @@ TEST(FewChannelConvolution, EqualsItsDefinition) {
     for (const std::size_t samples : minibatches) {
       SCOPED_TRACE(testing::Message() << geometry.input.width << ", " << samples);
       ASSERT_TRUE(has_few_channel_passes(geometry));
-      LayerUnderTest test(make_layer(geometry), samples);
-      test.forward();
-      EXPECT_LT(distance(test.output(), convolution_by_definition(geometry, test)), 5e-7);
+      expect_outputs_by_definition(make_layer, geometry, samples, 5e-7);
     }
   }
 }
 
 TEST(FewChannelConvolution, GradientsAreThoseOfMatrixProducts) {
-  for (ConvolutionGeometry geometry : few_channel_geometries()) {
+  for (const ConvolutionGeometry& geometry : few_channel_geometries()) {
     for (const std::size_t samples : minibatches) {
       SCOPED_TRACE(testing::Message() << geometry.input.width << ", " << samples);
-      // Where ReLU cuts off is decided by the last bit of some sums.
-      geometry.activation = Activation::none;
-      LayerUnderTest test(make_layer(geometry), samples);
-      LayerUnderTest twin(make_eigen_convolution(geometry), samples);
-      test.forward();
-      twin.forward();
-      test.backward();
-      twin.backward();
-      EXPECT_LT(distance(test.input_gradient(), twin.input_gradient()), 1e-6);
-      for (std::size_t i = 0; i < (geometry.has_bias ? 2U : 1U); ++i) {
-        EXPECT_LT(distance(test.gradient(i), twin.gradient(i)), 2e-6) << i;
-      }
+      expect_gradients_of_matrix_products(make_layer, geometry, samples);
     }
   }
 }
@@ -149,18 +135,8 @@ TEST(FewChannelConvolution, KeepsWhatIsNotANumber) {
   }
 }
 
-// As everywhere, though no comparison of values would tell.
 TEST(FewChannelConvolution, ReluMakesPositiveZeros) {
-  const ConvolutionGeometry geometry{"conv", {5, 6, 2}, 10, 5, Activation::relu};
-  LayerUnderTest test(make_layer(geometry), 16);
-  std::ranges::fill(test.input(), 0.0F);
-  std::ranges::fill(test.tensor(0), -1.0F);
-  std::ranges::fill(test.tensor(1), -0.0F);
-  test.forward();
-  for (const float value : test.output()) {
-    EXPECT_EQ(value, 0.0F);
-    EXPECT_FALSE(std::signbit(value));
-  }
+  expect_relu_to_make_positive_zeros(make_layer({"conv", {5, 6, 2}, 10, 5, Activation::relu}), 16);
 }
 
 TEST(FewChannelConvolution, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
@@ -169,18 +145,7 @@ TEST(FewChannelConvolution, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
 }
 
 TEST(FewChannelConvolution, IsTakenWhereItHasPassesButForComparing) {
-  const ConvolutionGeometry geometry{"conv", {12, 12, 10}, 20, 5, Activation::none};
-  LayerUnderTest own(make_layer(geometry), 16);
-  own.forward();
-  own.backward();
-  for (const std::string& name : backend_names()) {
-    LayerUnderTest test(make_convolution(geometry, backend(name)), 16);
-    test.forward();
-    test.backward();
-    const bool is_own = name != "onednn-direct";
-    EXPECT_EQ(std::ranges::equal(test.output(), own.output()), is_own) << name;
-    EXPECT_EQ(std::ranges::equal(test.gradient(0), own.gradient(0)), is_own) << name;
-  }
+  expect_to_be_taken(make_layer, {"conv", {12, 12, 10}, 20, 5, Activation::none}, 16);
 }
 
 TEST(FewChannelConvolution, HasNoPassesForOtherShapes) {

@@ -5,10 +5,9 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "tests/nn/convolution_by_definition.hpp"
+#include "tests/nn/own_convolution_checks.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -30,27 +29,14 @@ TEST(OneChannelConvolution, EqualsItsDefinition) {
   for (const ConvolutionGeometry& geometry : geometries()) {
     SCOPED_TRACE(geometry.input.width);
     ASSERT_TRUE(has_one_channel_passes(geometry));
-    LayerUnderTest test(make_one_channel_convolution(geometry), 3);
-    test.forward();
-    EXPECT_LT(distance(test.output(), convolution_by_definition(geometry, test)), 3e-7);
+    expect_outputs_by_definition(make_one_channel_convolution, geometry, 3, 3e-7);
   }
 }
 
 TEST(OneChannelConvolution, GradientsAreThoseOfMatrixProducts) {
-  for (ConvolutionGeometry geometry : geometries()) {
+  for (const ConvolutionGeometry& geometry : geometries()) {
     SCOPED_TRACE(geometry.input.width);
-    // Where ReLU cuts off is decided by the last bit of some sums.
-    geometry.activation = Activation::none;
-    LayerUnderTest test(make_one_channel_convolution(geometry), 3);
-    LayerUnderTest twin(make_eigen_convolution(geometry), 3);
-    test.forward();
-    twin.forward();
-    test.backward();
-    twin.backward();
-    EXPECT_LT(distance(test.input_gradient(), twin.input_gradient()), 1e-6);
-    for (std::size_t i = 0; i < (geometry.has_bias ? 2U : 1U); ++i) {
-      EXPECT_LT(distance(test.gradient(i), twin.gradient(i)), 2e-6) << i;
-    }
+    expect_gradients_of_matrix_products(make_one_channel_convolution, geometry, 3);
   }
 }
 
@@ -85,18 +71,9 @@ TEST(OneChannelConvolution, KeepsWhatIsNotANumber) {
   }
 }
 
-// As everywhere, though no comparison of values would tell.
 TEST(OneChannelConvolution, ReluMakesPositiveZeros) {
-  const ConvolutionGeometry geometry{"conv", {3, 14, 1}, 10, 3, Activation::relu};
-  LayerUnderTest test(make_one_channel_convolution(geometry), 1);
-  std::ranges::fill(test.input(), 0.0F);
-  std::ranges::fill(test.tensor(0), -1.0F);
-  std::ranges::fill(test.tensor(1), -0.0F);
-  test.forward();
-  for (const float value : test.output()) {
-    EXPECT_EQ(value, 0.0F);
-    EXPECT_FALSE(std::signbit(value));
-  }
+  expect_relu_to_make_positive_zeros(
+      make_one_channel_convolution({"conv", {3, 14, 1}, 10, 3, Activation::relu}), 1);
 }
 
 TEST(OneChannelConvolution, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
@@ -105,18 +82,8 @@ TEST(OneChannelConvolution, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
 }
 
 TEST(OneChannelConvolution, IsTakenWhereItHasPassesButForComparing) {
-  const ConvolutionGeometry geometry{"conv", {12, 12, 1}, 10, 5, Activation::none};
-  LayerUnderTest own(make_one_channel_convolution(geometry), 8);
-  own.forward();
-  for (const std::string& name : backend_names()) {
-    LayerUnderTest test(make_convolution(geometry, backend(name)), 8);
-    test.forward();
-    test.backward();
-    own.backward();
-    const std::vector<float> of_test(test.gradient(0).begin(), test.gradient(0).end());
-    const std::vector<float> of_own(own.gradient(0).begin(), own.gradient(0).end());
-    EXPECT_EQ(of_test == of_own, name != "onednn-direct") << name;
-  }
+  expect_to_be_taken(make_one_channel_convolution, {"conv", {12, 12, 1}, 10, 5, Activation::none},
+                     8);
 }
 
 TEST(OneChannelConvolution, HasNoPassesForOtherShapes) {
