@@ -1,4 +1,5 @@
-// Pixel by pixel, channels innermost: sums in float, in the order of the pixels.
+// Pixel by pixel, channels innermost: sums in float, in the order of the pixels. Each block of
+// channels is an image of its own.
 #include "nn/average_pool.hpp"
 
 #include <algorithm>
@@ -8,11 +9,12 @@ namespace rubato::nn {
 AveragePool::AveragePool(Shape input) : Layer(input, Shape{1, 1, input.channels}) {}
 
 void AveragePool::forward(const ForwardPass& pass) {
-  const std::size_t channels = input_shape().channels;
+  const std::size_t channels = input_shape().adjacent_channels();
   const std::size_t pixels = input_shape().pixels();
   const float* x = pass.input.data();
-  for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
-    float* __restrict const mean = pass.output.data() + sample * channels;
+  const std::size_t images = pass.input.size() / (pixels * channels);
+  for (std::size_t image = 0; image < images; ++image) {
+    float* __restrict const mean = pass.output.data() + image * channels;
     std::fill_n(mean, channels, 0.0F);
     for (std::size_t pixel = 0; pixel < pixels; ++pixel, x += channels) {
       for (std::size_t c = 0; c < channels; ++c) mean[c] += x[c];
@@ -23,11 +25,12 @@ void AveragePool::forward(const ForwardPass& pass) {
 
 void AveragePool::backward(const BackwardPass& pass) {
   if (pass.input_gradient.empty()) return;
-  const std::size_t channels = input_shape().channels;
+  const std::size_t channels = input_shape().adjacent_channels();
   const std::size_t pixels = input_shape().pixels();
   float* __restrict dx = pass.input_gradient.data();
-  for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
-    const float* const dy = pass.output_gradient.data() + sample * channels;
+  const std::size_t images = pass.input_gradient.size() / (pixels * channels);
+  for (std::size_t image = 0; image < images; ++image) {
+    const float* const dy = pass.output_gradient.data() + image * channels;
     for (std::size_t pixel = 0; pixel < pixels; ++pixel, dx += channels) {
       for (std::size_t c = 0; c < channels; ++c) dx[c] = dy[c] / static_cast<float>(pixels);
     }

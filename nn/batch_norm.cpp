@@ -83,17 +83,17 @@ BatchNorm::BatchNorm(std::string name, Shape input, Ending ending)
       name_(std::move(name)),
       channels_(input.channels),
       ending_(ending),
-      channel_sums_(channels_, 2),
+      channel_sums_(ChannelLanes(input), 2),
       sums_(channels_),
       second_sums_(channels_),
       mean_(channels_),
       inverse_deviation_(channels_),
       variance_(channels_),
-      lane_mean_(channel_sums_.lanes()),
-      lane_scale_(channel_sums_.lanes()),
-      lane_bias_(channel_sums_.lanes()),
-      lane_shift_(channel_sums_.lanes()),
-      lane_slope_(channel_sums_.lanes()) {}
+      lane_mean_(channel_sums_.lanes().count()),
+      lane_scale_(channel_sums_.lanes().count()),
+      lane_bias_(channel_sums_.lanes().count()),
+      lane_shift_(channel_sums_.lanes().count()),
+      lane_slope_(channel_sums_.lanes().count()) {}
 
 std::vector<TensorSpec> BatchNorm::tensors() const {
   return {{name_ + ".weight", {channels_}, 1, 1},
@@ -158,9 +158,9 @@ void BatchNorm::normalise(const ForwardPass& pass) {
 void BatchNorm::normalise(const ForwardPass& pass) {
   channel_sums_.spread(mean_, lane_mean_);
   channel_sums_.spread(bias_, lane_bias_);
-  for (std::size_t lane = 0; lane < lane_scale_.size(); ++lane) {
-    lane_scale_[lane] = weight_[lane % channels_] * inverse_deviation_[lane % channels_];
-  }
+  channel_sums_.lanes().for_each([this](std::size_t lane, std::size_t c) {
+    lane_scale_[lane] = weight_[c] * inverse_deviation_[c];
+  });
   if (ending_ == Ending::none) return normalise<Ending::none>(pass);
   if (ending_ == Ending::relu) return normalise<Ending::relu>(pass);
   normalise<Ending::addend_and_relu>(pass);
@@ -210,12 +210,11 @@ void BatchNorm::sum_gradients(std::span<const float> input, Gradient gradient) {
 template <typename Gradient>
 void BatchNorm::write_input_gradient(const BackwardPass& pass, Gradient gradient) {
   const auto count = static_cast<double>(pass.input.size() / channels_);
-  for (std::size_t lane = 0; lane < lane_shift_.size(); ++lane) {
-    const std::size_t c = lane % channels_;
+  channel_sums_.lanes().for_each([&](std::size_t lane, std::size_t c) {
     const auto r = static_cast<double>(inverse_deviation_[c]);
     lane_shift_[lane] = static_cast<float>(sums_[c] / count);
     lane_slope_[lane] = static_cast<float>(r * r * second_sums_[c] / count);
-  }
+  });
   const float* const x = pass.input.data();
   float* const dx = pass.input_gradient.data();
   for_each_run(pass.input.size(), channel_sums_.lanes(),

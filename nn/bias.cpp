@@ -3,11 +3,11 @@
 
 namespace rubato::nn {
 
-Bias::Bias(std::size_t channels) : channels_(channels), channel_sums_(channels), sums_(channels) {}
+Bias::Bias(const ChannelLanes& lanes) : channel_sums_(lanes), sums_(lanes.channels()) {}
 
 void Bias::add(std::span<const float> bias, Activation activation, std::span<float> values) const {
   const float* __restrict const b = bias.data();
-  const std::size_t channels = channels_;
+  const std::size_t channels = sums_.size();
   float* const end = values.data() + values.size();
   for (float* __restrict pixel = values.data(); pixel < end; pixel += channels) {
     if (activation == Activation::relu) {
@@ -23,7 +23,7 @@ void Bias::add(std::span<const float> bias, Activation activation, std::span<flo
 
 void Bias::gradient(std::span<const float> output_gradient, std::span<float> bias_gradient) {
   sum_over_pixels(output_gradient, channel_sums_, sums_);
-  for (std::size_t c = 0; c < channels_; ++c) bias_gradient[c] = static_cast<float>(sums_[c]);
+  for (std::size_t c = 0; c < sums_.size(); ++c) bias_gradient[c] = static_cast<float>(sums_[c]);
 }
 
 }  // namespace rubato::nn

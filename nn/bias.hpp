@@ -12,15 +12,14 @@ namespace rubato::nn {
 
 class Bias {
  public:
-  explicit Bias(std::size_t channels);
+  explicit Bias(const ChannelLanes& lanes);
 
-  // values += bias, then the activation, in one pass.
+  // values += bias, then the activation, in one pass; of channels side by side.
   void add(std::span<const float> bias, Activation activation, std::span<float> values) const;
   // The gradient of the bias: sums over all pixels of all samples.
   void gradient(std::span<const float> output_gradient, std::span<float> bias_gradient);
 
  private:
-  std::size_t channels_;
   ChannelSums channel_sums_;
   std::vector<double> sums_;
 };

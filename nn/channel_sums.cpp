@@ -5,13 +5,11 @@
 
 namespace rubato::nn {
 
-ChannelSums::ChannelSums(std::size_t channels, std::size_t quantities)
-    : channels_(channels), lanes_(lanes_for(channels)), lane_sums_(quantities * lanes_) {}
+ChannelSums::ChannelSums(const ChannelLanes& lanes, std::size_t quantities)
+    : lanes_(lanes), lane_sums_(quantities * lanes.count()) {}
 
 void ChannelSums::spread(std::span<const float> per_channel, std::span<float> per_lane) const {
-  for (std::size_t lane = 0; lane < lanes_; lane += channels_) {
-    std::copy_n(per_channel.begin(), channels_, per_lane.data() + lane);
-  }
+  lanes_.for_each([&](std::size_t lane, std::size_t c) { per_lane[lane] = per_channel[c]; });
 }
 
 void ChannelSums::clear() { std::fill(lane_sums_.begin(), lane_sums_.end(), 0.0); }
@@ -33,11 +31,9 @@ void ChannelSums::add_squares(std::size_t quantity, const BlockRun& run, const B
 }
 
 void ChannelSums::fold(std::size_t quantity, std::span<double> sums) const {
-  const double* const lane_sums = lane_sums_.data() + quantity * lanes_;
-  std::copy_n(lane_sums, channels_, sums.begin());
-  for (std::size_t lane = channels_; lane < lanes_; lane += channels_) {
-    for (std::size_t c = 0; c < channels_; ++c) sums[c] += lane_sums[lane + c];
-  }
+  const double* const lane_sums = lane_sums_.data() + quantity * lanes_.count();
+  std::ranges::fill(sums, -0.0);  // which leaves what is added to it as it is
+  lanes_.for_each([&](std::size_t lane, std::size_t c) { sums[c] += lane_sums[lane]; });
 }
 
 void sum_over_pixels(std::span<const float> values, ChannelSums& channel_sums,

@@ -13,9 +13,9 @@ namespace rubato::nn {
 
 class ChannelSums {
  public:
-  explicit ChannelSums(std::size_t channels, std::size_t quantities = 1);
+  explicit ChannelSums(const ChannelLanes& lanes, std::size_t quantities = 1);
 
-  std::size_t lanes() const noexcept { return lanes_; }
+  const ChannelLanes& lanes() const noexcept { return lanes_; }
   // Repeats per-channel values over all lanes.
   void spread(std::span<const float> per_channel, std::span<float> per_lane) const;
 
@@ -30,11 +30,10 @@ class ChannelSums {
 
  private:
   double* at(std::size_t quantity, std::size_t lane) {
-    return lane_sums_.data() + quantity * lanes_ + lane;
+    return lane_sums_.data() + quantity * lanes_.count() + lane;
   }
 
-  std::size_t channels_;
-  std::size_t lanes_;
+  ChannelLanes lanes_;
   std::vector<double> lane_sums_;  // lanes of the first quantity, of the second, ...
 };
 

@@ -22,11 +22,20 @@ ConvolutionGeometry checked(ConvolutionGeometry geometry) {
   return geometry;
 }
 
+bool has_blocks(const ConvolutionGeometry& geometry) {
+  return geometry.input.order == Order::blocks_of_16 ||
+         geometry.output_order == Order::blocks_of_16;
+}
+
 std::unique_ptr<Layer> make_library_convolution(const ConvolutionGeometry& geometry,
                                                 [[maybe_unused]] Backend backend) {
 #ifdef RUBATO_HAS_ONEDNN
   if (backend != Backend::eigen) return make_onednn_convolution(geometry, backend);
 #endif
+  if (has_blocks(geometry)) {
+    throw std::invalid_argument("layer " + geometry.name +
+                                ": channels in blocks are for oneDNN's convolutions alone");
+  }
   return make_eigen_convolution(geometry);
 }
 
@@ -57,7 +66,7 @@ float Convolution::lowest_output() const noexcept {
 }
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
-  const bool may_take_own_passes = backend != Backend::onednn_direct;
+  const bool may_take_own_passes = backend != Backend::onednn_direct && !has_blocks(geometry);
   if (may_take_own_passes && has_one_channel_passes(geometry)) {
     return make_one_channel_convolution(geometry);
   }
@@ -66,6 +75,13 @@ std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Bac
     return make_few_channel_convolution(geometry, std::move(layer));
   }
   return layer;
+}
+
+Order best_order([[maybe_unused]] const Shape& shape, [[maybe_unused]] Backend backend) {
+#ifdef RUBATO_HAS_ONEDNN
+  if (backend == Backend::onednn) return best_onednn_order(shape);
+#endif
+  return Order::channels_last;
 }
 
 }  // namespace rubato::nn

@@ -21,8 +21,11 @@ struct ConvolutionGeometry {
   std::size_t padding = 0;  // zeros on all four sides, fewer than the kernel's size
   // Without a bias (a BatchNorm behind would take it away again) initial weights are He's.
   bool has_bias = true;
+  Order output_order = Order::channels_last;  // blocks, here or in the input, with oneDNN alone
 
-  Shape output() const noexcept { return {extent(input.height), extent(input.width), outputs}; }
+  Shape output() const noexcept {
+    return {extent(input.height), extent(input.width), outputs, output_order};
+  }
   std::size_t extent(std::size_t pixels) const noexcept {
     return (pixels + 2 * padding - kernel) / stride + 1;
   }
@@ -46,6 +49,8 @@ class Convolution : public Layer {
 };
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend);
+// In which order values of this shape spare 3x3 convolutions between them copies.
+Order best_order(const Shape& shape, Backend backend);
 // With passes of our own, for kernels of 3x3 and 5x5 on images of one channel without padding; the
 // input's gradient is not made to be fast. Throws std::invalid_argument for other shapes.
 bool has_one_channel_passes(const ConvolutionGeometry& geometry);
@@ -58,6 +63,7 @@ bool has_few_channel_passes(const ConvolutionGeometry& geometry);
 std::unique_ptr<Layer> make_few_channel_convolution(const ConvolutionGeometry& geometry,
                                                     std::unique_ptr<Layer> for_empty_lanes);
 std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
+Order best_onednn_order(const Shape& shape);
 // `backend`: onednn or onednn_direct.
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,
                                                Backend backend);

@@ -17,9 +17,16 @@ memory::desc floats(const memory::dims& shape, Tag tag) {
   return {shape, memory::data_type::f32, tag};
 }
 
-memory::dims activations(std::size_t samples, const Shape& shape) {
-  return {dimension(samples), dimension(shape.channels), dimension(shape.height),
-          dimension(shape.width)};
+memory::desc activations(std::size_t samples, const Shape& shape, Order order) {
+  return floats({dimension(samples), dimension(shape.channels), dimension(shape.height),
+                 dimension(shape.width)},
+                order == Order::blocks_of_16 ? Tag::nChw16c : Tag::nhwc);
+}
+
+// What the network has, called as the kernels call theirs where that is the same.
+memory::desc networks_activations(std::size_t samples, const Shape& shape, Order kernels_order) {
+  const bool lie_the_same = shape.channels == channels_of_block;
+  return activations(samples, shape, lie_the_same ? kernels_order : shape.order);
 }
 
 dnnl::primitive_attr attributes(Activation activation) {
@@ -58,26 +65,28 @@ bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples) {
 
 ConvolutionDescriptions::ConvolutionDescriptions(const ConvolutionGeometry& geometry,
                                                  std::size_t samples, Backend backend) {
-  const memory::dims in = activations(samples, geometry.input);
-  const memory::dims out = activations(samples, geometry.output());
   const memory::dim k = dimension(geometry.kernel);
-  network_input = floats(in, Tag::nhwc);
-  network_output = floats(out, Tag::nhwc);
-  plain_weights = floats({out[1], in[1], k, k}, Tag::oihw);
-  if (geometry.has_bias) bias = floats({out[1]}, Tag::a);
+  const memory::dim outputs = dimension(geometry.outputs);
+  plain_weights = floats({outputs, dimension(geometry.input.channels), k, k}, Tag::oihw);
+  if (geometry.has_bias) bias = floats({outputs}, Tag::a);
 
-  if (backend == Backend::onednn && winograd_pays(geometry, samples)) {
-    input = floats(in, Tag::nChw16c);
-    output = floats(out, Tag::nChw16c);
-    if (choose(dnnl::algorithm::convolution_winograd, geometry)) return;
-  }
-  input = network_input;
-  output = network_output;
-  choose(dnnl::algorithm::convolution_direct, geometry);
+  const Order in_blocks = Order::blocks_of_16;
+  is_winograd = backend == Backend::onednn && winograd_pays(geometry, samples) &&
+                choose(dnnl::algorithm::convolution_winograd, in_blocks, geometry, samples);
+  if (is_winograd) return;
+  const bool has_blocks = geometry.input.order == in_blocks || geometry.output_order == in_blocks;
+  const bool may_have_blocks =
+      geometry.input.channels % channels_of_block == 0 && geometry.outputs % channels_of_block == 0;
+  choose(dnnl::algorithm::convolution_direct,
+         has_blocks && may_have_blocks ? in_blocks : Order::channels_last, geometry, samples);
 }
 
-bool ConvolutionDescriptions::choose(dnnl::algorithm algorithm,
-                                     const ConvolutionGeometry& geometry) {
+bool ConvolutionDescriptions::choose(dnnl::algorithm algorithm, Order order,
+                                     const ConvolutionGeometry& geometry, std::size_t samples) {
+  input = activations(samples, geometry.input, order);
+  output = activations(samples, geometry.output(), order);
+  network_input = networks_activations(samples, geometry.input, order);
+  network_output = networks_activations(samples, geometry.output(), order);
   const bool may_be_empty = algorithm == dnnl::algorithm::convolution_winograd;
   const memory::desc weights = floats(plain_weights.dims(), Tag::any);
   const memory::dims stride(2, dimension(geometry.stride));

@@ -1,10 +1,10 @@
 // Which of oneDNN's kernels compute a convolution at a minibatch size, and in what order they want
 // activations and weights.
 //
-// Direct kernels take activations channels-last, as the network has them. Those of Winograd's
-// algorithm, F(4x4, 3x3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks"
-// (2016), section 4.3, take 36 multiplications for 16 outputs of a channel instead of 144. They
-// want channels in blocks of 16, and AVX-512.
+// Direct kernels take activations in either order, both in the same. Those of Winograd's algorithm,
+// F(4x4, 3x3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016),
+// section 4.3, take 36 multiplications for 16 outputs of a channel instead of 144. They want
+// channels in blocks of 16, and AVX-512.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,21 @@ struct ConvolutionDescriptions {
   ConvolutionDescriptions(const ConvolutionGeometry& geometry, std::size_t samples,
                           Backend backend);
 
-  dnnl::memory::desc network_input, network_output;  // channels-last
-  dnnl::memory::desc input, output;                  // as the three kernels want them
+  dnnl::memory::desc network_input, network_output;
+  dnnl::memory::desc input, output;  // as the three kernels want them
   dnnl::memory::desc plain_weights;
   dnnl::memory::desc bias;  // empty: none
   dnnl::convolution_forward::primitive_desc forward;
   dnnl::convolution_backward_data::primitive_desc backward_data;
   dnnl::convolution_backward_weights::primitive_desc backward_weights;
 
+  bool is_winograd = false;
+
  private:
-  // False where oneDNN has no Winograd for this shape on this machine.
-  bool choose(dnnl::algorithm algorithm, const ConvolutionGeometry& geometry);
+  // With activations in this order. False where oneDNN has no Winograd for this shape on this
+  // machine.
+  bool choose(dnnl::algorithm algorithm, Order order, const ConvolutionGeometry& geometry,
+              std::size_t samples);
 };
 
 // By shape and minibatch size, not by a clock: ranks and runs must agree on it.

@@ -81,7 +81,7 @@ void EigenConvolution::write_weight_gradient(std::span<float> gradient) const {
 
 template <typename Visit, typename Skip>
 void EigenConvolution::for_each_patch_run(Visit visit, Skip skip) const {
-  const auto& [height, width, channels] = input_shape();
+  const auto& [height, width, channels, order] = input_shape();
   const std::size_t kernel = geometry().kernel;
   const std::size_t padding = geometry().padding;
   std::size_t patch = 0;

@@ -1,5 +1,5 @@
-// Convolution by oneDNN: activations come channels-last, kernels and the orders that they like best
-// are chosen in convolution_descriptions.cpp.
+// Convolution by oneDNN: kernels and the orders that they like best are chosen in
+// convolution_descriptions.cpp.
 //
 // Kernels are made for one minibatch size; those of the eight sizes used last are kept (a run has
 // few: the minibatch, short last ones, the evaluation's). The weights are put into an order that
@@ -146,7 +146,7 @@ constexpr std::size_t sizes_kept = 8;
 class OnednnConvolution final : public Convolution {
  public:
   OnednnConvolution(const ConvolutionGeometry& geometry, Backend backend)
-      : Convolution(geometry), backend_(backend), bias_(geometry.outputs) {}
+      : Convolution(geometry), backend_(backend), bias_(ChannelLanes(output_shape())) {}
 
   void use_parameters(ConstTensors tensors) override {
     weights_.use(tensors[0]);
@@ -181,6 +181,16 @@ void OnednnConvolution::backward(const BackwardPass& pass) {
 }
 
 }  // namespace
+
+Order best_onednn_order(const Shape& shape) {
+  constexpr std::size_t usual_samples = 32;
+  const ConvolutionGeometry among_them{
+      .name = {}, .input = shape, .outputs = shape.channels, .kernel = 3, .padding = 1};
+  const bool go_by_winograd =
+      winograd_pays(among_them, usual_samples) &&
+      ConvolutionDescriptions(among_them, usual_samples, Backend::onednn).is_winograd;
+  return go_by_winograd ? Order::blocks_of_16 : Order::channels_last;
+}
 
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,
                                                Backend backend) {

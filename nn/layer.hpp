@@ -1,6 +1,6 @@
 // A layer: a differentiable function of a minibatch, on memory that it is handed.
 //
-// Activations are float, channels-last (NHWC), one sample after the other. A layer says which
+// Activations are float, one sample after the other, in one of two orders. A layer says which
 // tensors it has; the model places them and hands them over in the same order. What `backward`
 // needs beyond its arguments a layer keeps from its own last `forward` (a dropout mask, the winners
 // of a max-pool).
@@ -17,14 +17,25 @@
 
 namespace rubato::nn {
 
-// Shape of one sample, channels varying fastest.
+// Where the channels of a sample lie. In blocks, each 16 of them are an image of their own: pixel
+// by pixel, one such image behind the other, as oneDNN's Winograd kernels like them (its nChw16c).
+// Sixteen channels lie the same in both orders, which is called channels-last.
+enum class Order { channels_last, blocks_of_16 };
+inline constexpr std::size_t channels_of_block = 16;
+
+// Shape of one sample; only a multiple of 16 channels comes in blocks.
 struct Shape {
   std::size_t height = 1;
   std::size_t width = 1;
   std::size_t channels = 1;
+  Order order = Order::channels_last;
 
   std::size_t pixels() const noexcept { return height * width; }
   std::size_t elements() const noexcept { return pixels() * channels; }
+  // Those that lie side by side.
+  std::size_t adjacent_channels() const noexcept {
+    return order == Order::blocks_of_16 ? channels_of_block : channels;
+  }
   bool operator==(const Shape&) const = default;
 };
 

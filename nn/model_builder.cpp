@@ -34,6 +34,7 @@ void ModelBuilder::padded_convolution(const std::string& name, std::size_t outpu
   geometry.stride = stride;
   geometry.padding = kernel / 2;
   geometry.has_bias = false;
+  if (may_use_blocks_) geometry.output_order = best_order(geometry.output(), backend_);
   add(make_convolution(geometry, backend_));
 }
 

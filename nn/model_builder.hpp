@@ -25,6 +25,10 @@ class ModelBuilder {
 
   ModelBuilder(Shape input, Backend backend);
 
+  // From here on padded convolutions yield channels in blocks of 16 where that spares others
+  // copies; only convolutions, BatchNorm and the average pool take them.
+  void allow_blocks() { may_use_blocks_ = true; }
+
   void convolution(const std::string& name, std::size_t outputs, std::size_t kernel,
                    Activation activation = Activation::none);
   // Without bias; padding keeps the size (divided by the stride, rounded up).
@@ -49,6 +53,7 @@ class ModelBuilder {
 
   Point here_;
   Backend backend_;
+  bool may_use_blocks_ = false;
   std::vector<Link> links_;
 };
 

@@ -34,7 +34,7 @@ OverlappingMaxPool::OverlappingMaxPool(Shape input)
 
 template <typename Visit>
 void OverlappingMaxPool::for_each_window_pixel(Visit visit) const {
-  const auto& [height, width, channels] = input_shape();
+  const auto& [height, width, channels, order] = input_shape();
   for (std::size_t y = 0; y < output_shape().height; ++y) {
     for (std::size_t x = 0; x < output_shape().width; ++x) {
       for (std::size_t place = 0; place < window * window; ++place) {

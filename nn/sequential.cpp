@@ -44,7 +44,8 @@ Sequential::Sequential(std::vector<Link> layers) {
     const Stage& stage = stages_[s];
     const auto yields = [&](std::size_t source, const Shape& shape) {
       return source == absent ||
-             stages_[source].layer->output_shape().elements() == shape.elements();
+             (stages_[source].layer->output_shape().elements() == shape.elements() &&
+              stages_[source].layer->output_shape().order == shape.order);
     };
     if (!yields(stage.input, stage.layer->input_shape())) {
       throw std::invalid_argument("layer " + std::to_string(s) +

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "tests/nn/blocks_of_channels.hpp"
 #include "tests/nn/layer_under_test.hpp"
 
 namespace rubato::nn {
@@ -22,6 +23,14 @@ TEST(AveragePool, IsTheMeanOverThePixelsOfEachChannel) {
       EXPECT_EQ(test.output()[i], static_cast<float>(7 + 100 * (i % channels) + i / channels));
     }
   }
+}
+
+TEST(AveragePool, TakesBlocksOfChannels) {
+  const Shape shape{3, 5, 48};
+  LayerUnderTest test(std::make_unique<AveragePool>(in_blocks(shape)), 4);
+  LayerUnderTest twin(std::make_unique<AveragePool>(shape), 4);
+  EXPECT_EQ(test.layer().output_shape(), (Shape{1, 1, 48}));
+  expect_same(test, twin, 1e-12);
 }
 
 TEST(AveragePool, GradientsAreTheDerivatives) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/nn/blocks_of_channels.hpp"
 #include "tests/nn/layer_under_test.hpp"
 #include "tests/nn/refusal_of.hpp"
 
@@ -105,6 +106,31 @@ TEST(BatchNorm, GradientsStopWhereReluCutOff) {
       }
       for (std::size_t tensor = 0; tensor < 4; ++tensor) {
         EXPECT_EQ(distance(test.gradient(tensor), plain.gradient(tensor)), 0.0);
+      }
+    }
+  }
+}
+
+// 5x7 pixels of a block fill 17 rows of lanes and half of another one, 9x8 two runs of rows and a
+// part of a third.
+TEST(BatchNorm, DoesTheSameInBlocksOfChannels) {
+  for (const Shape shape : {Shape{5, 7, 32}, Shape{9, 8, 48}, Shape{1, 1, 64}}) {
+    for (const Ending ending : {Ending::none, Ending::relu, Ending::addend_and_relu}) {
+      for (const bool has_second : {false, true}) {
+        if (has_second && ending == Ending::none) continue;
+        LayerUnderTest test = batch_norm(in_blocks(shape), 6, ending);
+        LayerUnderTest twin = batch_norm(shape, 6, ending);
+        for (LayerUnderTest* layer : {&test, &twin}) {
+          if (ending == Ending::addend_and_relu) layer->use_addend();
+          if (has_second) layer->use_second_output_gradient();
+        }
+        expect_same(test, twin, 2e-6);
+        for (LayerUnderTest* layer : {&test, &twin}) {
+          for (float& variance : layer->tensor(3)) variance = 4.0F + variance;
+          layer->layer().evaluate({layer->input(), layer->addend(), layer->output(), {}});
+        }
+        EXPECT_EQ(side_by_side(in_blocks(shape), test.output()),
+                  side_by_side(shape, twin.output()));
       }
     }
   }

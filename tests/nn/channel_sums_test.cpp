@@ -33,11 +33,46 @@ TEST(ChannelSums, AddsEachChannelOverAllPixels) {
   }
 }
 
+// Of 48 channels in blocks of 16: the planes of a block are 1, 7 and 100 pixels, of which two fill
+// a row of lanes.
+TEST(ChannelSums, AddsEachChannelOfBlocksOverAllPixels) {
+  for (const std::size_t pixels : {1U, 7U, 100U}) {
+    const Shape shape{1, pixels, 48, Order::blocks_of_16};
+    constexpr std::size_t samples = 3;
+    std::vector<float> values(samples * shape.elements());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t sample = i / shape.elements();
+      const std::size_t block = i / (16 * pixels) % 3;
+      values[i] = static_cast<float>(100 * (16 * block + i % 16) + i / 16 % pixels + sample);
+    }
+    ChannelSums channel_sums{ChannelLanes(shape)};
+    std::vector<double> sums(48, -1);
+    sum_over_pixels(values, channel_sums, sums);
+    for (std::size_t c = 0; c < 48; ++c) {
+      ASSERT_EQ(sums[c], static_cast<double>(
+                             samples * (pixels * (pixels - 1) / 2 + 100 * c * pixels) + 3 * pixels))
+          << pixels << " pixels";
+    }
+  }
+}
+
+TEST(ChannelSums, SpreadsChannelsOfBlocksOverLanes) {
+  const ChannelSums channel_sums{ChannelLanes(Shape{2, 2, 48, Order::blocks_of_16})};
+  ASSERT_EQ(channel_sums.lanes().count(), 96U);
+  std::vector<float> per_channel(48);
+  for (std::size_t c = 0; c < 48; ++c) per_channel[c] = static_cast<float>(c + 1);
+  std::vector<float> per_lane(96);
+  channel_sums.spread(per_channel, per_lane);
+  for (std::size_t lane = 0; lane < 96; ++lane) {
+    EXPECT_EQ(per_lane[lane], static_cast<float>(lane / 32 * 16 + lane % 16 + 1));
+  }
+}
+
 TEST(ChannelSums, SpreadsChannelsOverLanes) {
   const ChannelSums channel_sums(10);
   std::vector<float> per_channel(10);
   for (std::size_t c = 0; c < 10; ++c) per_channel[c] = static_cast<float>(c + 1);
-  std::vector<float> per_lane(channel_sums.lanes());
+  std::vector<float> per_lane(channel_sums.lanes().count());
   channel_sums.spread(per_channel, per_lane);
   for (std::size_t lane = 0; lane < per_lane.size(); ++lane) {
     EXPECT_EQ(per_lane[lane], static_cast<float>(lane % 10 + 1));

@@ -87,6 +87,55 @@ TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
   expect_direct({same_size(64, 64, 8), 32, Backend::onednn_direct});
 }
 
+// Channels in blocks need no copies for Winograd's kernels, and are none's where those are not
+// taken.
+TEST(ConvolutionDescriptions, TakeBlocksOfChannelsAsTheyAre) {
+  ConvolutionGeometry geometry = same_size(64, 32, 8);
+  geometry.input.order = geometry.output_order = Order::blocks_of_16;
+  for (const std::size_t samples : {3U, 32U}) {
+    const ConvolutionDescriptions chosen(geometry, samples, Backend::onednn);
+    EXPECT_EQ(chosen.is_winograd, samples == 32 && has_winograd_here());
+    EXPECT_EQ(chosen.input, chosen.network_input);
+    EXPECT_EQ(chosen.output, chosen.network_output);
+  }
+  const ConvolutionDescriptions in_order(same_size(64, 32, 8), 3, Backend::onednn);
+  EXPECT_NE(in_order.network_input, ConvolutionDescriptions(geometry, 3, Backend::onednn).input);
+}
+
+TEST(ConvolutionDescriptions, TakeSixteenChannelsForABlock) {
+  ConvolutionGeometry geometry = same_size(16, 32, 8);
+  geometry.stride = 2;
+  const ConvolutionDescriptions side_by_side(geometry, 8, Backend::onednn);
+  geometry.output_order = Order::blocks_of_16;
+  const ConvolutionDescriptions in_blocks(geometry, 8, Backend::onednn);
+  EXPECT_NE(in_blocks.output, side_by_side.output);
+  for (const ConvolutionDescriptions& chosen : {side_by_side, in_blocks}) {
+    EXPECT_EQ(chosen.input, chosen.network_input);
+    EXPECT_EQ(chosen.output, chosen.network_output);
+  }
+}
+
+// Those of the image cannot come in blocks, so the outputs are copied into them.
+TEST(ConvolutionDescriptions, HaveNoBlocksOfFewerChannels) {
+  ConvolutionGeometry geometry = same_size(3, 32, 8);
+  geometry.output_order = Order::blocks_of_16;
+  const ConvolutionDescriptions chosen(geometry, 8, Backend::onednn);
+  EXPECT_EQ(chosen.input, chosen.network_input);
+  EXPECT_NE(chosen.output, chosen.network_output);
+  EXPECT_EQ(chosen.output, ConvolutionDescriptions(same_size(3, 32, 8), 8, Backend::onednn).output);
+}
+
+TEST(ConvolutionDescriptions, BestOrderIsWinogradsWhereThatPays) {
+  const Order blocks = has_winograd_here() ? Order::blocks_of_16 : Order::channels_last;
+  EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn), blocks);
+  EXPECT_EQ(best_order({8, 8, 64}, Backend::onednn), blocks);
+  EXPECT_EQ(best_order({16, 16, 16}, Backend::onednn), Order::channels_last);
+  EXPECT_EQ(best_order({16, 16, 40}, Backend::onednn), Order::channels_last);
+  EXPECT_EQ(best_order({2, 2, 64}, Backend::onednn), Order::channels_last);
+  EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn_direct), Order::channels_last);
+  EXPECT_EQ(best_order({16, 16, 32}, Backend::eigen), Order::channels_last);
+}
+
 // An instruction set is chosen for a whole process: the case has one of its own.
 TEST(ConvolutionDescriptionsDeathTest, TakeDirectKernelsWithoutAvx512) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -1,5 +1,6 @@
 #include "nn/compute_thread.hpp"
 #include "nn/convolution_descriptions.hpp"
+#include "tests/nn/blocks_of_channels.hpp"
 #include "tests/nn/convolution_by_definition.hpp"
 #include "tests/nn/winograd_here.hpp"
 
@@ -60,6 +61,36 @@ TEST(OnednnConvolution, EqualsItsTwinWhereWinogradPays) {
       EXPECT_LT(distance(test.input_gradient(), twin.input_gradient()), 2e-6);
       for (std::size_t i = 0; i < (geometry.has_bias ? 2U : 1U); ++i) {
         EXPECT_LT(distance(test.gradient(i), twin.gradient(i)), 2e-6) << i;
+      }
+    }
+  }
+}
+
+// By direct kernels and Winograd's, with copies and without: the image and 20 channels cannot come
+// in blocks, 16 channels lie the same in both orders.
+TEST(OnednnConvolution, DoesTheSameInBlocksOfChannels) {
+  hold_to_one_thread();
+  const Order blocks = Order::blocks_of_16;
+  const Order last = Order::channels_last;
+  const ConvolutionGeometry geometries[] = {
+      {"conv", {8, 8, 32, blocks}, 48, 3, Activation::none, 1, 1, /*has_bias=*/true, blocks},
+      {"conv", {9, 7, 32, blocks}, 64, 3, Activation::none, 2, 1, /*has_bias=*/false, blocks},
+      {"conv", {9, 7, 32, blocks}, 64, 1, Activation::none, 2, 0, /*has_bias=*/false, blocks},
+      {"conv", {9, 7, 16, last}, 32, 3, Activation::none, 2, 1, /*has_bias=*/true, blocks},
+      {"conv", {9, 7, 3, last}, 32, 3, Activation::none, 1, 1, /*has_bias=*/true, blocks},
+      {"conv", {8, 8, 32, last}, 32, 3, Activation::none, 1, 1, /*has_bias=*/false, blocks},
+      {"conv", {8, 8, 32, blocks}, 32, 3, Activation::none, 1, 1, /*has_bias=*/true, last},
+      {"conv", {8, 8, 32, blocks}, 20, 3, Activation::none, 1, 1, /*has_bias=*/true, last}};
+  for (const Backend backend : {Backend::onednn, Backend::onednn_direct}) {
+    for (const ConvolutionGeometry& geometry : geometries) {
+      for (const std::size_t samples : {3U, 5U}) {
+        SCOPED_TRACE(&geometry - geometries);
+        ConvolutionGeometry twins = geometry;
+        twins.input.order = twins.output_order = last;
+        LayerUnderTest test(make_convolution(geometry, backend), samples);
+        LayerUnderTest twin(make_convolution(twins, backend), samples);
+        EXPECT_EQ(test.layer().output_shape().order, geometry.output_order);
+        expect_same(test, twin, 2e-6);
       }
     }
   }

@@ -57,6 +57,16 @@ TEST(Convolution, SaysThatAKernelDoesNotFit) {
       testing::HasSubstr("layer conv2: its 5x5 kernel does not fit into an input of 8x4 pixels"));
 }
 
+TEST(Convolution, RefusesBlocksOfChannelsWithoutOnednn) {
+  ConvolutionGeometry in_blocks{"conv2", {8, 8, 32, Order::blocks_of_16}, 32, 3};
+  ConvolutionGeometry to_blocks{"conv2", {8, 8, 32}, 32, 3};
+  to_blocks.output_order = Order::blocks_of_16;
+  for (const ConvolutionGeometry& geometry : {in_blocks, to_blocks}) {
+    EXPECT_EQ(refusal_of([&] { make_convolution(geometry, Backend::eigen); }),
+              "layer conv2: channels in blocks are for oneDNN's convolutions alone");
+  }
+}
+
 // What each backend's kernels must do; their own tests say which there are.
 
 TEST_P(ConvolutionKernels, EqualsItsDefinition) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "nn/convolution.hpp"
 #include "tests/nn/refusal_of.hpp"
 
 namespace rubato::nn {
@@ -54,6 +55,23 @@ TEST(ModelBuilder, BranchesAndJoins) {
   EXPECT_THAT(names,
               testing::ElementsAre("a.weight", "b.weight", "c.weight", "bn.weight", "bn.bias",
                                    "fc.weight", "fc.bias", "bn.running_mean", "bn.running_var"));
+}
+
+TEST(ModelBuilder, HasTheBestOrderOfChannelsWhereAllowed) {
+  for (const bool may_use_blocks : {false, true}) {
+    ModelBuilder model({16, 16, 3}, backend("auto"));
+    if (may_use_blocks) model.allow_blocks();
+    for (const std::size_t outputs : {16U, 32U, 40U, 48U}) {
+      Shape shape{16, 16, outputs};
+      if (may_use_blocks) shape.order = best_order(shape, backend("auto"));
+      model.padded_convolution("conv", outputs, 3, 1);
+      EXPECT_EQ(model.here().shape, shape);
+      model.batch_norm("bn");
+      EXPECT_EQ(model.here().shape, shape);
+    }
+    model.average_pool();
+    EXPECT_EQ(model.here().shape, (Shape{1, 1, 48}));
+  }
 }
 
 TEST(ModelBuilder, RefusesToJoinWhatDiffersInShape) {

@@ -22,7 +22,7 @@ LayerUnderTest pool(Shape shape, std::size_t samples) {
 // The largest of the 3x3 pixels around (2y, 2x), by the definition.
 float largest_around(LayerUnderTest& test, std::size_t n, std::size_t y, std::size_t x,
                      std::size_t c) {
-  const auto& [height, width, channels] = test.layer().input_shape();
+  const auto& [height, width, channels, order] = test.layer().input_shape();
   float largest = -std::numeric_limits<float>::infinity();
   for (std::size_t row = 0; row < height; ++row) {
     for (std::size_t column = 0; column < width; ++column) {
@@ -40,7 +40,7 @@ TEST(OverlappingMaxPool, TakesTheLargestOfEachWindow) {
   for (const Shape shape : {Shape{4, 6, 10}, Shape{5, 7, 3}, Shape{1, 1, 64}, Shape{2, 9, 8}}) {
     LayerUnderTest test = pool(shape, 3);
     test.forward();
-    const auto& [height, width, channels] = test.layer().output_shape();
+    const auto& [height, width, channels, order] = test.layer().output_shape();
     ASSERT_EQ(height, (shape.height + 1) / 2);
     ASSERT_EQ(width, (shape.width + 1) / 2);
     for (std::size_t i = 0; i < test.output().size(); ++i) {
