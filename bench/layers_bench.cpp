@@ -128,7 +128,8 @@ void register_matrix_layers(const std::string& backend_name) {
     register_layer(
         backend_name + "/" + name,
         [=] {
-          return make_convolution({name, input, outputs, kernel, activation, stride, padding},
+          return make_convolution({name, input, outputs, kernel, activation, stride, padding,
+                                   /*has_bias=*/true, /*output_order=*/input.order},
                                   backend);
         },
         is_first);
@@ -146,7 +147,12 @@ void register_matrix_layers(const std::string& backend_name) {
     const std::size_t extent = 512 / channels;
     const std::string size = std::to_string(extent) + "x" + std::to_string(extent);
     const std::string through = std::to_string(channels) + "->" + std::to_string(channels);
-    convolution("conv " + through + " 3x3 " + size, {extent, extent, channels}, channels, 3,
+    const std::string name = "conv " + through + " 3x3 " + size;
+    const Shape shape{extent, extent, channels};
+    convolution(name, shape, channels, 3, Activation::none, false, 1);
+    const Order best = best_order(shape, backend);
+    if (best == shape.order) continue;
+    convolution(name + " in blocks", {extent, extent, channels, best}, channels, 3,
                 Activation::none, false, 1);
   }
   const auto none = Activation::none;

@@ -12,7 +12,7 @@ void AveragePool::forward(const ForwardPass& pass) {
   const std::size_t channels = input_shape().adjacent_channels();
   const std::size_t pixels = input_shape().pixels();
   const float* x = pass.input.data();
-  const std::size_t images = pass.input.size() / (pixels * channels);
+  const std::size_t images = pass.output.size() / channels;
   for (std::size_t image = 0; image < images; ++image) {
     float* __restrict const mean = pass.output.data() + image * channels;
     std::fill_n(mean, channels, 0.0F);
@@ -28,7 +28,7 @@ void AveragePool::backward(const BackwardPass& pass) {
   const std::size_t channels = input_shape().adjacent_channels();
   const std::size_t pixels = input_shape().pixels();
   float* __restrict dx = pass.input_gradient.data();
-  const std::size_t images = pass.input_gradient.size() / (pixels * channels);
+  const std::size_t images = pass.output_gradient.size() / channels;
   for (std::size_t image = 0; image < images; ++image) {
     const float* const dy = pass.output_gradient.data() + image * channels;
     for (std::size_t pixel = 0; pixel < pixels; ++pixel, dx += channels) {

@@ -84,7 +84,7 @@ inline std::array<float, block_lanes> lanes_of(const Block& block) noexcept {
 }
 
 // Access to vector v of a block in memory: of a whole block, or of one whose lanes from `count` on
-// lie behind the minibatch's end; those read as 0, which adds nothing to sums of values and of
+// lie behind the plane's end; those read as 0, which adds nothing to sums of values and of
 // gradients, and are not written.
 struct WholeBlock {
   static Floats read(const float* from, std::size_t /*v*/) noexcept { return load(from); }

@@ -32,7 +32,7 @@ void ChannelSums::add_squares(std::size_t quantity, const BlockRun& run, const B
 
 void ChannelSums::fold(std::size_t quantity, std::span<double> sums) const {
   const double* const lane_sums = lane_sums_.data() + quantity * lanes_.count();
-  std::ranges::fill(sums, -0.0);  // which leaves what is added to it as it is
+  std::ranges::fill(sums, 0.0);
   lanes_.for_each([&](std::size_t lane, std::size_t c) { sums[c] += lane_sums[lane]; });
 }
 

@@ -22,17 +22,12 @@ ConvolutionGeometry checked(ConvolutionGeometry geometry) {
   return geometry;
 }
 
-bool has_blocks(const ConvolutionGeometry& geometry) {
-  return geometry.input.order == Order::blocks_of_16 ||
-         geometry.output_order == Order::blocks_of_16;
-}
-
 std::unique_ptr<Layer> make_library_convolution(const ConvolutionGeometry& geometry,
                                                 [[maybe_unused]] Backend backend) {
 #ifdef RUBATO_HAS_ONEDNN
   if (backend != Backend::eigen) return make_onednn_convolution(geometry, backend);
 #endif
-  if (has_blocks(geometry)) {
+  if (geometry.has_blocks()) {
     throw std::invalid_argument("layer " + geometry.name +
                                 ": channels in blocks are for oneDNN's convolutions alone");
   }
@@ -66,7 +61,7 @@ float Convolution::lowest_output() const noexcept {
 }
 
 std::unique_ptr<Layer> make_convolution(const ConvolutionGeometry& geometry, Backend backend) {
-  const bool may_take_own_passes = backend != Backend::onednn_direct && !has_blocks(geometry);
+  const bool may_take_own_passes = backend != Backend::onednn_direct;
   if (may_take_own_passes && has_one_channel_passes(geometry)) {
     return make_one_channel_convolution(geometry);
   }

@@ -21,13 +21,16 @@ struct ConvolutionGeometry {
   std::size_t padding = 0;  // zeros on all four sides, fewer than the kernel's size
   // Without a bias (a BatchNorm behind would take it away again) initial weights are He's.
   bool has_bias = true;
-  Order output_order = Order::channels_last;  // blocks, here or in the input, with oneDNN alone
+  Order output_order = Order::channels_last;  // here and in the input, blocks with oneDNN alone
 
   Shape output() const noexcept {
     return {extent(input.height), extent(input.width), outputs, output_order};
   }
   std::size_t extent(std::size_t pixels) const noexcept {
     return (pixels + 2 * padding - kernel) / stride + 1;
+  }
+  bool has_blocks() const noexcept {
+    return input.order == Order::blocks_of_16 || output_order == Order::blocks_of_16;
   }
   std::size_t patch_elements() const noexcept { return kernel * kernel * input.channels; }
 };

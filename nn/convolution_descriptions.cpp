@@ -9,7 +9,6 @@ using Tag = memory::format_tag;
 
 constexpr std::size_t winograd_kernel = 3;
 constexpr std::size_t tile = 4;  // outputs' height and width in a tile
-constexpr std::size_t channels_block = 16;
 
 memory::dim dimension(std::size_t value) { return static_cast<memory::dim>(value); }
 
@@ -44,7 +43,7 @@ std::size_t tiles_over(std::size_t pixels) { return (pixels + tile - 1) / tile; 
 
 bool suits_winograd(std::size_t channels) {
   constexpr std::size_t least = 32;
-  return channels >= least && channels % channels_block == 0;
+  return channels >= least && channels % channels_of_block == 0;
 }
 
 }  // namespace
@@ -74,11 +73,11 @@ ConvolutionDescriptions::ConvolutionDescriptions(const ConvolutionGeometry& geom
   is_winograd = backend == Backend::onednn && winograd_pays(geometry, samples) &&
                 choose(dnnl::algorithm::convolution_winograd, in_blocks, geometry, samples);
   if (is_winograd) return;
-  const bool has_blocks = geometry.input.order == in_blocks || geometry.output_order == in_blocks;
   const bool may_have_blocks =
       geometry.input.channels % channels_of_block == 0 && geometry.outputs % channels_of_block == 0;
   choose(dnnl::algorithm::convolution_direct,
-         has_blocks && may_have_blocks ? in_blocks : Order::channels_last, geometry, samples);
+         geometry.has_blocks() && may_have_blocks ? in_blocks : Order::channels_last, geometry,
+         samples);
 }
 
 bool ConvolutionDescriptions::choose(dnnl::algorithm algorithm, Order order,

@@ -193,7 +193,7 @@ bool has_few_channel_passes(const ConvolutionGeometry& geometry) {
   const bool fills_vectors = inputs % 16 == 0 && outputs % 16 == 0;
   return geometry.kernel == FewChannelShape::kernel && geometry.stride == 1 &&
          geometry.padding == 0 && inputs > 1 && std::max(inputs, outputs) <= most_channels &&
-         !fills_vectors;
+         !fills_vectors && !geometry.has_blocks();
 }
 
 std::unique_ptr<Layer> make_few_channel_convolution(const ConvolutionGeometry& geometry,

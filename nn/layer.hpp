@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,11 @@ namespace rubato::nn {
 
 // Where the channels of a sample lie. In blocks, each 16 of them are an image of their own: pixel
 // by pixel, one such image behind the other, as oneDNN's Winograd kernels like them (its nChw16c).
-// Sixteen channels lie the same in both orders, which is called channels-last.
+// Sixteen channels lie the same in both orders; they are called channels-last.
 enum class Order { channels_last, blocks_of_16 };
 inline constexpr std::size_t channels_of_block = 16;
 
-// Shape of one sample; only a multiple of 16 channels comes in blocks.
+// Shape of one sample.
 struct Shape {
   std::size_t height = 1;
   std::size_t width = 1;
@@ -90,8 +91,15 @@ struct BackwardAbilities {
 
 class Layer {
  public:
+  // Throws std::invalid_argument where channels in blocks are no multiple of 16.
   Layer(Shape input, Shape output, BackwardAbilities abilities = {})
-      : input_shape_(input), output_shape_(output), abilities_(abilities) {}
+      : input_shape_(input), output_shape_(output), abilities_(abilities) {
+    for (const Shape& shape : {input, output}) {
+      if (shape.channels % shape.adjacent_channels() == 0) continue;
+      throw std::invalid_argument("blocks of 16 channels cannot hold " +
+                                  std::to_string(shape.channels));
+    }
+  }
   virtual ~Layer() = default;
 
   const Shape& input_shape() const noexcept { return input_shape_; }

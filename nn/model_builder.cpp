@@ -23,6 +23,13 @@ void ModelBuilder::add(std::unique_ptr<Layer> layer, std::size_t addend) {
   here_ = {links_.size() - 1, output};
 }
 
+const Shape& ModelBuilder::without_blocks(const std::string& taker) const {
+  if (here_.shape.order != Order::channels_last) {
+    throw std::invalid_argument("layer " + taker + ": it does not take channels in blocks");
+  }
+  return here_.shape;
+}
+
 void ModelBuilder::convolution(const std::string& name, std::size_t outputs, std::size_t kernel,
                                Activation activation) {
   add(make_convolution({name, here_.shape, outputs, kernel, activation}, backend_));
@@ -39,11 +46,11 @@ void ModelBuilder::padded_convolution(const std::string& name, std::size_t outpu
 }
 
 void ModelBuilder::max_pool(const std::string& name, Activation activation) {
-  add(std::make_unique<MaxPool>(name, here_.shape, activation));
+  add(std::make_unique<MaxPool>(name, without_blocks(name), activation));
 }
 
 void ModelBuilder::overlapping_max_pool() {
-  add(std::make_unique<OverlappingMaxPool>(here_.shape));
+  add(std::make_unique<OverlappingMaxPool>(without_blocks("maxpool")));
 }
 
 void ModelBuilder::average_pool() { add(std::make_unique<AveragePool>(here_.shape)); }
@@ -62,16 +69,16 @@ void ModelBuilder::batch_norm_joining(const std::string& name, const Point& othe
 void ModelBuilder::dropout(double probability) {
   if (probability == 0) return;
   const auto number = static_cast<std::uint32_t>(links_.size());
-  add(std::make_unique<Dropout>(here_.shape, probability, number));
+  add(std::make_unique<Dropout>(without_blocks("dropout"), probability, number));
 }
 
 void ModelBuilder::flatten() {
   if (here_.shape.channels == 1 || here_.shape.pixels() == 1) return;
-  add(std::make_unique<Flatten>(here_.shape));
+  add(std::make_unique<Flatten>(without_blocks("flatten")));
 }
 
 void ModelBuilder::dense(const std::string& name, std::size_t outputs, Activation activation) {
-  add(std::make_unique<Dense>(name, here_.shape, outputs, activation, backend_));
+  add(std::make_unique<Dense>(name, without_blocks(name), outputs, activation, backend_));
 }
 
 std::unique_ptr<Model> ModelBuilder::finish() {

@@ -50,6 +50,8 @@ class ModelBuilder {
 
  private:
   void add(std::unique_ptr<Layer> layer, std::size_t addend = absent);
+  // Where we are, for a layer that knows no blocks of channels.
+  const Shape& without_blocks(const std::string& taker) const;
 
   Point here_;
   Backend backend_;

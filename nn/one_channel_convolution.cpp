@@ -104,7 +104,7 @@ void OneChannelConvolution::write_input_gradient(std::span<const float> output_g
 
 bool has_one_channel_passes(const ConvolutionGeometry& geometry) {
   return geometry.input.channels == 1 && (geometry.kernel == 3 || geometry.kernel == 5) &&
-         geometry.stride == 1 && geometry.padding == 0;
+         geometry.stride == 1 && geometry.padding == 0 && !geometry.has_blocks();
 }
 
 std::unique_ptr<Layer> make_one_channel_convolution(const ConvolutionGeometry& geometry) {

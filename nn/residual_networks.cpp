@@ -63,8 +63,8 @@ void add_end(ModelBuilder& model, std::size_t classes) {
   model.dense("fc", classes, Activation::none);
 }
 
-// Blocks of channels spare a tenth of the time here, and none in the large networks, whose images
-// are smaller and whose 1x1 convolutions are slower in them.
+// Without copies for Winograd's convolutions; in the large networks that spared no time
+// (nn/README.md).
 void add_small(ModelBuilder& model, std::size_t blocks_per_stage, std::size_t classes) {
   model.allow_blocks();
   model.padded_convolution("conv1", 16, 3, 1);

@@ -43,17 +43,16 @@ Sequential::Sequential(std::vector<Link> layers) {
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const Stage& stage = stages_[s];
     const auto yields = [&](std::size_t source, const Shape& shape) {
-      return source == absent ||
-             (stages_[source].layer->output_shape().elements() == shape.elements() &&
-              stages_[source].layer->output_shape().order == shape.order);
+      if (source == absent) return shape.order == Order::channels_last;
+      const Shape& yielded = stages_[source].layer->output_shape();
+      return yielded.elements() == shape.elements() && yielded.order == shape.order;
     };
     if (!yields(stage.input, stage.layer->input_shape())) {
       throw std::invalid_argument("layer " + std::to_string(s) +
                                   " does not take what its input yields");
     }
-    if (!yields(stage.addend, stage.layer->output_shape())) {
-      throw std::invalid_argument("layer " + std::to_string(s) +
-                                  " does not yield as much as its addend");
+    if (stage.addend != absent && !yields(stage.addend, stage.layer->output_shape())) {
+      throw std::invalid_argument("layer " + std::to_string(s) + " does not fit its addend");
     }
   }
   place_tensors(/*parameters=*/true);

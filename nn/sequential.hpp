@@ -29,8 +29,8 @@ struct Link {
 class Sequential final : public Model {
  public:
   // In the order of the forward pass. A layer takes as many elements as its input yields, and
-  // yields as many as its addend; the last layer's outputs are the classes. Throws
-  // std::invalid_argument.
+  // yields as many as its addend, channels in the same order (the model's input has them last); the
+  // last layer's outputs are the classes. Throws std::invalid_argument.
   explicit Sequential(std::vector<Link> layers);
 
   const Layout& layout() const override { return layout_; }

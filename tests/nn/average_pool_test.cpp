@@ -6,6 +6,7 @@
 
 #include "tests/nn/blocks_of_channels.hpp"
 #include "tests/nn/layer_under_test.hpp"
+#include "tests/nn/refusal_of.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -31,6 +32,13 @@ TEST(AveragePool, TakesBlocksOfChannels) {
   LayerUnderTest twin(std::make_unique<AveragePool>(shape), 4);
   EXPECT_EQ(test.layer().output_shape(), (Shape{1, 1, 48}));
   expect_same(test, twin, 1e-12);
+}
+
+TEST(AveragePool, RefusesBlocksThatAreNotFull) {
+  EXPECT_EQ(refusal_of([] {
+              AveragePool({3, 5, 40, Order::blocks_of_16});
+            }),
+            "blocks of 16 channels cannot hold 40");
 }
 
 TEST(AveragePool, GradientsAreTheDerivatives) {

@@ -111,8 +111,8 @@ TEST(BatchNorm, GradientsStopWhereReluCutOff) {
   }
 }
 
-// 5x7 pixels of a block fill 17 rows of lanes and half of another one, 9x8 two runs of rows and a
-// part of a third.
+// 5x7 pixels of a block fill 17 rows of lanes and half of another one, 9x8 a run of rows and a part
+// of a second.
 TEST(BatchNorm, DoesTheSameInBlocksOfChannels) {
   for (const Shape shape : {Shape{5, 7, 32}, Shape{9, 8, 48}, Shape{1, 1, 64}}) {
     for (const Ending ending : {Ending::none, Ending::relu, Ending::addend_and_relu}) {

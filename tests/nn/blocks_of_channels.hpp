@@ -1,8 +1,7 @@
-// Values of channels side by side, in blocks of 16, and back: element by element, by the definition
-// of the order.
+// Values with all channels side by side, put into a shape's order and back: element by element, by
+// the definition of the orders.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -17,42 +16,31 @@ inline Shape in_blocks(Shape shape) {
   return shape;
 }
 
-// Calls visit(place among channels side by side, place in blocks) for every element.
+// Calls visit(its place with all channels side by side, its place in the shape's order) for every
+// element of samples of this shape.
 template <typename Visit>
 void for_each_place(const Shape& shape, std::size_t elements, Visit visit) {
+  const std::size_t adjacent = shape.adjacent_channels();
   for (std::size_t i = 0; i < elements; ++i) {
     const std::size_t channel = i % shape.channels;
     const std::size_t pixel = i / shape.channels % shape.pixels();
     const std::size_t sample = i / shape.elements();
-    const std::size_t block = sample * (shape.channels / 16) + channel / 16;
-    visit(i, (block * shape.pixels() + pixel) * 16 + channel % 16);
+    const std::size_t block = sample * (shape.channels / adjacent) + channel / adjacent;
+    visit(i, (block * shape.pixels() + pixel) * adjacent + channel % adjacent);
   }
 }
 
-// `shape` is that of a sample on either side.
-inline void put_into_blocks(const Shape& shape, std::span<const float> from, std::span<float> to) {
-  for_each_place(shape, from.size(), [&](std::size_t side_by_side, std::size_t place) {
-    to[place] = from[side_by_side];
-  });
-}
-
-inline std::vector<float> out_of_blocks(const Shape& shape, std::span<const float> from) {
-  std::vector<float> to(from.size());
-  for_each_place(shape, from.size(), [&](std::size_t side_by_side, std::size_t place) {
-    to[side_by_side] = from[place];
-  });
-  return to;
-}
-
-// The same as `from`, of a layer that has channels side by side, in the layer's order.
-inline void take_values(const Shape& order_of, std::span<const float> from, std::span<float> to) {
-  if (order_of.order == Order::blocks_of_16) return put_into_blocks(order_of, from, to);
-  std::ranges::copy(from, to.begin());
+inline void put_in_order(const Shape& shape, std::span<const float> side_by_side,
+                         std::span<float> values) {
+  for_each_place(shape, side_by_side.size(),
+                 [&](std::size_t i, std::size_t place) { values[place] = side_by_side[i]; });
 }
 
 inline std::vector<float> side_by_side(const Shape& shape, std::span<const float> values) {
-  if (shape.order == Order::blocks_of_16) return out_of_blocks(shape, values);
-  return {values.begin(), values.end()};
+  std::vector<float> result(values.size());
+  for_each_place(shape, values.size(),
+                 [&](std::size_t i, std::size_t place) { result[i] = values[place]; });
+  return result;
 }
 
 // Both layers compute the same, forwards and backwards, of the same values in their own orders;
@@ -60,10 +48,10 @@ inline std::vector<float> side_by_side(const Shape& shape, std::span<const float
 inline void expect_same(LayerUnderTest& test, LayerUnderTest& twin, double tolerance) {
   const Shape in = test.layer().input_shape();
   const Shape out = test.layer().output_shape();
-  take_values(in, twin.input(), test.input());
-  take_values(out, twin.output_gradient(), test.output_gradient());
-  take_values(out, twin.addend(), test.addend());
-  take_values(out, twin.second_output_gradient(), test.second_output_gradient());
+  put_in_order(in, twin.input(), test.input());
+  put_in_order(out, twin.output_gradient(), test.output_gradient());
+  put_in_order(out, twin.addend(), test.addend());
+  put_in_order(out, twin.second_output_gradient(), test.second_output_gradient());
   test.forward();
   twin.forward();
   EXPECT_LT(distance(side_by_side(out, test.output()), twin.output()), tolerance);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "nn/compute_thread.hpp"
 #include "nn/convolution.hpp"
 #include "tests/nn/layer_under_test.hpp"
 
@@ -15,6 +16,7 @@ namespace rubato::nn {
 class ConvolutionKernels : public testing::TestWithParam<Backend> {
  protected:
   static std::unique_ptr<Layer> make(const ConvolutionGeometry& geometry) {
+    hold_to_one_thread();  // as models do; two that wait for each other on a busy core take minutes
     return make_convolution(geometry, GetParam());
   }
 };

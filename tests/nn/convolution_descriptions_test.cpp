@@ -87,8 +87,7 @@ TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
   expect_direct({same_size(64, 64, 8), 32, Backend::onednn_direct});
 }
 
-// Channels in blocks need no copies for Winograd's kernels, and are none's where those are not
-// taken.
+// Without copies, by Winograd's kernels and by direct ones.
 TEST(ConvolutionDescriptions, TakeBlocksOfChannelsAsTheyAre) {
   ConvolutionGeometry geometry = same_size(64, 32, 8);
   geometry.input.order = geometry.output_order = Order::blocks_of_16;
@@ -132,6 +131,7 @@ TEST(ConvolutionDescriptions, BestOrderIsWinogradsWhereThatPays) {
   EXPECT_EQ(best_order({16, 16, 16}, Backend::onednn), Order::channels_last);
   EXPECT_EQ(best_order({16, 16, 40}, Backend::onednn), Order::channels_last);
   EXPECT_EQ(best_order({2, 2, 64}, Backend::onednn), Order::channels_last);
+  EXPECT_EQ(best_order({7, 7, 64}, Backend::onednn), Order::channels_last);  // an odd pixel
   EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn_direct), Order::channels_last);
   EXPECT_EQ(best_order({16, 16, 32}, Backend::eigen), Order::channels_last);
 }
@@ -142,6 +142,7 @@ TEST(ConvolutionDescriptionsDeathTest, TakeDirectKernelsWithoutAvx512) {
   const auto choose = [] {
     select_kernels(Backend::onednn, "avx2");
     expect_direct({same_size(64, 64, 8), 32, Backend::onednn});
+    EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn), Order::channels_last);
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   };
   EXPECT_EXIT(choose(), testing::ExitedWithCode(0), "");

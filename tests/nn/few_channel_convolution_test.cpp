@@ -160,6 +160,7 @@ TEST(FewChannelConvolution, HasNoPassesForOtherShapes) {
   EXPECT_FALSE(has_passes(10, 21, 5));  // a patch backwards would not fit into the cache
   EXPECT_FALSE(has_passes(21, 10, 5));
   EXPECT_FALSE(has_passes(16, 16, 5));  // vectors are full
+  EXPECT_FALSE(has_few_channel_passes({"conv", {12, 12, 16, Order::blocks_of_16}, 17, 5}));
   EXPECT_FALSE(has_passes(1, 20, 5));
   EXPECT_FALSE(has_passes(10, 20, 3));
   EXPECT_FALSE(has_passes(10, 20, 5, 2));

@@ -74,6 +74,21 @@ TEST(ModelBuilder, HasTheBestOrderOfChannelsWhereAllowed) {
   }
 }
 
+TEST(ModelBuilder, RefusesBlocksOfChannelsToLayersThatKnowNone) {
+  const Shape blocks{8, 8, 32, Order::blocks_of_16};
+  const auto refusal = [&](auto add) {
+    ModelBuilder model(blocks, Backend::eigen);
+    return refusal_of([&] { add(model); });
+  };
+  const std::string reason = ": it does not take channels in blocks";
+  EXPECT_EQ(refusal([](auto& model) { model.max_pool("pool1", Activation::none); }),
+            "layer pool1" + reason);
+  EXPECT_EQ(refusal([](auto& model) { model.overlapping_max_pool(); }), "layer maxpool" + reason);
+  EXPECT_EQ(refusal([](auto& model) { model.flatten(); }), "layer flatten" + reason);
+  EXPECT_EQ(refusal([](auto& model) { model.dense("fc", 3, Activation::none); }),
+            "layer fc" + reason);
+}
+
 TEST(ModelBuilder, RefusesToJoinWhatDiffersInShape) {
   ModelBuilder model({4, 4, 8}, Backend::eigen);
   model.padded_convolution("a", 8, 3, 1);

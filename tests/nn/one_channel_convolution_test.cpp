@@ -92,6 +92,10 @@ TEST(OneChannelConvolution, HasNoPassesForOtherShapes) {
   EXPECT_FALSE(has_one_channel_passes({"conv", {12, 12, 1}, 10, 7}));
   EXPECT_FALSE(has_one_channel_passes({"conv", {12, 12, 1}, 10, 5, Activation::none, 2}));
   EXPECT_FALSE(has_one_channel_passes({"conv", {12, 12, 1}, 10, 5, Activation::none, 1, 1}));
+  ConvolutionGeometry to_blocks{"conv", {12, 12, 1}, 32, 5};
+  EXPECT_TRUE(has_one_channel_passes(to_blocks));
+  to_blocks.output_order = Order::blocks_of_16;
+  EXPECT_FALSE(has_one_channel_passes(to_blocks));
   EXPECT_THROW(make_one_channel_convolution({"conv", {12, 12, 2}, 10, 5}), std::invalid_argument);
 }
 

@@ -251,6 +251,10 @@ TEST(Sequential, RefusesLayersThatDoNotMatch) {
       {std::make_unique<BatchNorm>("b", Shape{2, 2, 32, Order::blocks_of_16}), /*input=*/0});
   EXPECT_THAT(refusal_of([&] { Sequential{std::move(links)}; }),
               HasSubstr("layer 1 does not take"));
+  links.clear();
+  links.push_back({std::make_unique<BatchNorm>("a", Shape{2, 2, 32, Order::blocks_of_16})});
+  EXPECT_THAT(refusal_of([&] { Sequential{std::move(links)}; }),
+              HasSubstr("layer 0 does not take"));
   EXPECT_THAT(refusal_of([] { Sequential{{}}; }), HasSubstr("at least one layer"));
 }
 
