@@ -66,6 +66,7 @@ bool has_few_channel_passes(const ConvolutionGeometry& geometry);
 std::unique_ptr<Layer> make_few_channel_convolution(const ConvolutionGeometry& geometry,
                                                     std::unique_ptr<Layer> for_empty_lanes);
 std::unique_ptr<Layer> make_eigen_convolution(const ConvolutionGeometry& geometry);
+// best_order() with the backend onednn.
 Order best_onednn_order(const Shape& shape);
 // `backend`: onednn or onednn_direct.
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,

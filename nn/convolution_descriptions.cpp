@@ -1,6 +1,8 @@
 // See convolution_descriptions.hpp.
 #include "nn/convolution_descriptions.hpp"
 
+#include "nn/compute_thread.hpp"
+
 namespace rubato::nn {
 namespace {
 
@@ -60,6 +62,19 @@ bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples) {
   const Shape out = geometry.output();
   const std::size_t tiles = tiles_over(out.height) * tiles_over(out.width);
   return samples * tiles >= least_tiles && 3 * out.pixels() >= 2 * tiles * tile * tile;
+}
+
+Order best_onednn_order(const Shape& shape) {
+  const bool fills_rows_of_lanes = shape.pixels() % 2 == 0;  // as BatchNorm walks through blocks
+  constexpr std::size_t usual_samples = 32;
+  const ConvolutionGeometry among_them{
+      .name = {}, .input = shape, .outputs = shape.channels, .kernel = 3, .padding = 1};
+  if (!fills_rows_of_lanes || !winograd_pays(among_them, usual_samples)) {
+    return Order::channels_last;
+  }
+  hold_to_one_thread();  // as the layers will compute
+  const ConvolutionDescriptions chosen(among_them, usual_samples, Backend::onednn);
+  return chosen.is_winograd ? Order::blocks_of_16 : Order::channels_last;
 }
 
 ConvolutionDescriptions::ConvolutionDescriptions(const ConvolutionGeometry& geometry,

@@ -13,7 +13,6 @@
 
 #include "nn/aligned_buffer.hpp"
 #include "nn/bias.hpp"
-#include "nn/compute_thread.hpp"
 #include "nn/convolution.hpp"
 #include "nn/convolution_descriptions.hpp"
 #include "nn/onednn_weights.hpp"
@@ -182,18 +181,6 @@ void OnednnConvolution::backward(const BackwardPass& pass) {
 }
 
 }  // namespace
-
-Order best_onednn_order(const Shape& shape) {
-  const bool fills_rows_of_lanes = shape.pixels() % 2 == 0;  // as BatchNorm takes blocks
-  constexpr std::size_t usual_samples = 32;
-  hold_to_one_thread();
-  const ConvolutionGeometry among_them{
-      .name = {}, .input = shape, .outputs = shape.channels, .kernel = 3, .padding = 1};
-  const bool go_by_winograd =
-      fills_rows_of_lanes && winograd_pays(among_them, usual_samples) &&
-      ConvolutionDescriptions(among_them, usual_samples, Backend::onednn).is_winograd;
-  return go_by_winograd ? Order::blocks_of_16 : Order::channels_last;
-}
 
 std::unique_ptr<Layer> make_onednn_convolution(const ConvolutionGeometry& geometry,
                                                Backend backend) {

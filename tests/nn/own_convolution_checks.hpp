@@ -24,8 +24,9 @@ inline void expect_outputs_by_definition(const MakeConvolution& make,
   for (const unsigned seed : {77U, 78U}) {
     test.forward();
     EXPECT_LT(distance(test.output(), convolution_by_definition(geometry, test)), at_most);
-    for (std::size_t i = 0; i < (geometry.has_bias ? 2U : 1U); ++i)
+    for (std::size_t i = 0; i < (geometry.has_bias ? 2U : 1U); ++i) {
       fill_random(test.tensor(i), seed);
+    }
   }
 }
 

@@ -238,6 +238,25 @@ TEST(Sequential, RefusesWhatDoesNotFit) {
               HasSubstr("the gradient buffer has 5 floats"));
 }
 
+// From one order of channels into another, had it anything to do.
+class Reordering final : public Layer {
+ public:
+  using Layer::Layer;
+  void forward(const ForwardPass& /*pass*/) override {}
+  void backward(const BackwardPass& /*pass*/) override {}
+};
+
+TEST(Sequential, RefusesAnAddendInAnotherOrderOfChannels) {
+  const Shape last{2, 2, 32};
+  const Shape blocks{2, 2, 32, Order::blocks_of_16};
+  std::vector<Link> links;
+  links.push_back({std::make_unique<BatchNorm>("a", last)});
+  links.push_back({std::make_unique<Reordering>(last, blocks), /*input=*/0});
+  links.push_back({std::make_unique<BatchNorm>("b", blocks, Ending::addend_and_relu), /*input=*/1,
+                   /*addend=*/0});
+  EXPECT_EQ(refusal_of([&] { Sequential{std::move(links)}; }), "layer 2 does not fit its addend");
+}
+
 TEST(Sequential, RefusesLayersThatDoNotMatch) {
   std::vector<Link> links;
   links.push_back(
