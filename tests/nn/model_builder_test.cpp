@@ -84,6 +84,7 @@ TEST(ModelBuilder, RefusesBlocksOfChannelsToLayersThatKnowNone) {
   EXPECT_EQ(refusal([](auto& model) { model.max_pool("pool1", Activation::none); }),
             "layer pool1" + reason);
   EXPECT_EQ(refusal([](auto& model) { model.overlapping_max_pool(); }), "layer maxpool" + reason);
+  EXPECT_EQ(refusal([](auto& model) { model.dropout(0.5); }), "layer dropout" + reason);
   EXPECT_EQ(refusal([](auto& model) { model.flatten(); }), "layer flatten" + reason);
   EXPECT_EQ(refusal([](auto& model) { model.dense("fc", 3, Activation::none); }),
             "layer fc" + reason);
