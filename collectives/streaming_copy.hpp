@@ -3,8 +3,9 @@
 // An ordinary store to a cache line that another core has read must first take the line away from
 // it, one line after the other: 27 ns a line, or 2.4 GB/s, was measured between two cores, against
 // 30 GB/s for streaming stores, which only invalidate it. The price: whoever reads the line next,
-// the writer too, misses its cache. So it is for arrays that no cache holds; copy_over.hpp serves
-// the others better, and what Rubato itself sums.
+// the writer too, misses its cache. So it is for arrays that no cache holds, and for what is handed
+// to cores that share none with the writer, who does not read it there (optim/own_weights.hpp);
+// copy_over.hpp serves the others better.
 #pragma once
 
 #include <algorithm>

@@ -80,6 +80,12 @@ void GradientSync::measure(const MeasureOptions& options) {
   tables_.allocate(tables_.most_minibatches(), measured_numbers());
 }
 
+void GradientSync::allow_apart() {
+  apart_memory_ = collectives::MappedMemory(collectives::MappedMemory::no_file,
+                                            total_elements_ * sizeof(float));
+  collectives::take_pages(apart_memory_.bytes());
+}
+
 void GradientSync::reserve(std::size_t minibatches) {
   if (minibatches <= tables_.most_minibatches()) return;
   audits_.reserve(minibatches);

@@ -32,6 +32,7 @@
 #include <variant>
 #include <vector>
 
+#include "collectives/mapped_memory.hpp"
 #include "collectives/node_barrier.hpp"
 #include "collectives/node_memory.hpp"
 #include "collectives/slice_reducer.hpp"
@@ -126,7 +127,18 @@ class GradientSync {
   // gradient, total_elements long, another one after each accumulate(). If the rank has at most
   // four (with the fast sum three, with private sums two), gradients computed there stay there; of
   // more, the last one or two do, and those before them are added two at a time.
-  std::span<float> gradient() const { return mine_->place(); }
+  // Of an update whose gradients no rank looks at, where this rank computes apart, another place.
+  std::span<float> gradient() const {
+    return computes_apart_ && looks_late_ ? apart() : mine_->place();
+  }
+
+  // Makes room for gradients apart from what other ranks read. Throws std::system_error where there
+  // is no memory for it.
+  void allow_apart();
+  // Whether to compute there from the next begin() on, once that is allowed. accumulate() then
+  // hands the others their slices past the cache: a copy more, which is faster where the cores
+  // share no cache, as a backward pass waits at each line that another core has read.
+  void compute_apart(bool apart) { computes_apart_ = apart; }
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
@@ -209,6 +221,9 @@ class GradientSync {
   void add_measures(UpdateSums& sums);
   std::size_t measured_numbers() const { return measures_ ? measures_->table_size() : 0; }
 
+  std::span<float> apart() const {
+    return {reinterpret_cast<float*>(apart_memory_.bytes().data()), total_elements_};
+  }
   std::span<double> block_squares() const;
   // Squared norm of a slot's gradient: as it is; in the optimizer's metric.
   double square_of(std::size_t slot) const {
@@ -238,6 +253,8 @@ class GradientSync {
   UpdateTables tables_;
   bool sees_all_gradients_ = false;  // its node is the only one, and its ranks read each other's
   bool looks_late_ = false;          // in this update: no rank looks at its own gradients
+  bool computes_apart_ = false;
+  collectives::MappedMemory apart_memory_;
   std::size_t minibatches_ = 0;
   std::uint64_t samples_ = 0;
   MeanUse* use_ = nullptr;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "collectives/addend_sum.hpp"
+#include "collectives/streaming_copy.hpp"
 #include "optim/gradient_passes.hpp"
 
 namespace rubato::optim {
@@ -25,6 +26,7 @@ NodeGradients::NodeGradients(const collectives::Topology& topology, const Tensor
       node_rank_(topology.node().rank()),
       node_ranks_(topology.node().size()),
       total_elements_(total_elements),
+      my_slice_(topology.my_slice(total_elements)),
       memory_(topology, (line_elements + own_places * total_elements_) * sizeof(float)) {}
 
 NodeGradients::Parts& NodeGradients::parts_of(std::size_t node_rank) const {
@@ -39,6 +41,16 @@ Float* NodeGradients::gradient_of(std::size_t node_rank, std::size_t which, Floa
 
 std::span<float> NodeGradients::place(std::size_t which, float* sums) const {
   return {gradient_of(node_rank_, which, sums), total_elements_};
+}
+
+void NodeGradients::hand_over(std::span<const float> gradient, std::span<float> place) const {
+  const auto copy_past_the_cache = [&](std::size_t begin, std::size_t end) {
+    collectives::streaming_copy(gradient.subspan(begin, end - begin), place.data() + begin);
+  };
+  std::ranges::copy(gradient.subspan(my_slice_.begin, my_slice_.size),
+                    place.subspan(my_slice_.begin).begin());
+  copy_past_the_cache(0, my_slice_.begin);
+  copy_past_the_cache(my_slice_.end(), total_elements_);
 }
 
 template <class T, class Use>

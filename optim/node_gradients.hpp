@@ -52,6 +52,9 @@ class NodeGradients {
   // `sums`: this rank's array.
   std::span<float> place(std::size_t which, float* sums) const;
   std::span<float> first_place() const { return place(0, nullptr); }
+  // Copies a gradient that this rank has computed elsewhere into a place of its own, past the cache
+  // what other ranks will add up.
+  void hand_over(std::span<const float> gradient, std::span<float> place) const;
   // What this rank has of the update. The others may read it after a barrier or a progress mark.
   void set_parts(Parts parts) { parts_of(node_rank_) = parts; }
 
@@ -105,6 +108,7 @@ class NodeGradients {
   std::size_t node_rank_;
   std::size_t node_ranks_;
   std::size_t total_elements_;
+  collectives::Slice my_slice_;
   collectives::NodeMemory memory_;  // per rank: a line with its parts, its own places
 };
 

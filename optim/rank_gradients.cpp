@@ -45,15 +45,20 @@ void RankGradients::take(std::span<const float> gradient, double& square) {
 }
 
 void RankGradients::keep(std::span<const float> gradient, std::size_t slot) {
-  put_in_place(gradient);
+  require_room();
+  if (!is_in_place(gradient)) node_.hand_over(gradient, place());
   parts_.slots[parts_.gradients++] = slot;
   node_.set_parts(parts_);
   ++taken_;
 }
 
+void RankGradients::require_room() const {
+  if (taken_ == number_) throw std::logic_error("more gradients than the rank said it has");
+}
+
 // Of a few; others stay where they are.
 std::span<const float> RankGradients::put_in_place(std::span<const float> gradient) {
-  if (taken_ == number_) throw std::logic_error("more gradients than the rank said it has");
+  require_room();
   if (!are_few() || is_in_place(gradient)) return gradient;
   std::ranges::copy(gradient, place().begin());
   return place();

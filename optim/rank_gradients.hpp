@@ -37,13 +37,15 @@ class RankGradients {
   // Takes the next one. Writes its squared norm to `square`, at the latest when the one after it is
   // taken.
   void take(std::span<const float> gradient, double& square);
-  // Takes the next one of a few, of that slot of the update, without looking at it.
+  // Takes the next one of a few, of that slot of the update, without looking at it. If it was
+  // computed elsewhere, this rank need not read most of it again.
   void keep(std::span<const float> gradient, std::size_t slot);
   // As take(), while it is being computed: its parameters from `from` on are final. Returns from
   // where on that was of use. take() then takes the rest.
   std::size_t take_from(std::size_t from, std::span<const float> gradient);
 
  private:
+  void require_room() const;
   std::span<const float> put_in_place(std::span<const float> gradient);
   bool is_in_place(std::span<const float> gradient) const;
   bool are_few() const { return number_ <= most_places_; }

@@ -68,13 +68,14 @@ void SliceUpdate::keep_mean() const {
                     state_.optimizer_state.back().subspan(slice.begin).begin());
 }
 
-void SliceUpdate::allow_own_weights() {
-  if (layerwise_) return;  // whose directions are added to the node's weights in place
-  writer_.allow_own(state_.parameters, sync_.my_slice());
+bool SliceUpdate::allow_own_weights() {
+  // Layerwise directions are added to the node's weights in place.
+  return !layerwise_ && writer_.allow_own(state_.parameters, sync_.my_slice());
 }
 
-void SliceUpdate::computed(std::span<const float> weights, double seconds) {
-  writer_.computed(weights, seconds);
+void SliceUpdate::computed(std::span<const float> weights, double seconds,
+                           std::size_t minibatches) {
+  writer_.computed(weights, seconds, minibatches);
 }
 
 std::span<const float> SliceUpdate::new_weights() {

@@ -48,14 +48,16 @@ class SliceUpdate final : public MeanUse {
 
   // The rank may compute with weights of its own, which this holds (weight_writer.hpp), if the
   // caller tells computed() before each update, and then computes with new_weights(). Throws
-  // std::system_error where there is no memory for them.
-  void allow_own_weights();
-  // What the rank has computed with since the update before, and the seconds that its first
-  // minibatch took.
-  void computed(std::span<const float> weights, double seconds);
+  // std::system_error where there is no memory for them. Whether it may.
+  bool allow_own_weights();
+  // What the rank has computed with since the update before: how many minibatches, and how long
+  // they took together.
+  void computed(std::span<const float> weights, double seconds, std::size_t minibatches);
   // After the barrier that the update ends with: what to compute with, the node's weights or a copy
   // of them.
   std::span<const float> new_weights();
+  // Whether these are a copy.
+  bool has_own_weights() const { return writer_.has_own(); }
 
   void begin() override;
   void take(std::size_t begin, std::span<const float> mean) override;

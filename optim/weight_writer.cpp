@@ -1,5 +1,6 @@
 #include "optim/weight_writer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rubato::optim {
@@ -12,19 +13,22 @@ constexpr std::int64_t least_gain = 64;
 
 }  // namespace
 
-void WeightWriter::allow_own(std::span<const float> shared, collectives::Slice mine) {
-  if (!others_read_ || shared.empty() || shared.size_bytes() > OwnWeights::most_bytes) return;
-  own_ = std::make_unique<OwnWeights>(shared, mine);
+bool WeightWriter::allow_own(std::span<const float> shared, collectives::Slice mine) {
+  if (others_read_ && !shared.empty() && shared.size_bytes() <= OwnWeights::most_bytes) {
+    own_ = std::make_unique<OwnWeights>(shared, mine);
+  }
+  return own_ != nullptr;
 }
 
-void WeightWriter::computed(std::span<const float> with, double seconds) {
+void WeightWriter::computed(std::span<const float> with, double seconds, std::size_t minibatches) {
   if (!own_) return;
   has_mine_ = with.data() == own_->all().data();
   nanoseconds_ += static_cast<std::int64_t>(1e9 * seconds);
+  minibatches_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(minibatches));
 }
 
 void WeightWriter::begin() {
-  const std::int64_t took = std::exchange(nanoseconds_, 0);
+  const std::int64_t took = std::exchange(nanoseconds_, 0) / minibatches_;
   // To begin and to change the way has its price. So the first update is not timed, but one more
   // made the same way.
   if (!std::exchange(has_changed_way_, false)) {

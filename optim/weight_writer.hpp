@@ -3,8 +3,9 @@
 //
 // Either in place, where they are fetched for writing ahead, and all ranks compute with them. Or in
 // a copy, which is then copied over them: the rank's own weights (own_weights.hpp), if it has some
-// to compute with, else a copy of each block. The bits are the same. The first is faster where the
-// cores share a cache, the second where they do not; the writer times both.
+// to compute with, past the cache, as it does not read them there; else a copy of each block. The
+// bits are the same. The first is faster where the cores share a cache, the second where they do
+// not; the writer times both.
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <stdexcept>
 
 #include "collectives/copy_over.hpp"
+#include "collectives/streaming_copy.hpp"
 #include "collectives/topology.hpp"
 #include "collectives/write_prefetch.hpp"
 #include "optim/faster_way.hpp"
@@ -29,11 +31,11 @@ class WeightWriter {
 
   // The rank may compute with weights of its own: a copy of `shared`, the node's, of which it owns
   // `mine`, unless nobody else reads them or they are too large. Throws std::system_error where
-  // there is no memory for one.
-  void allow_own(std::span<const float> shared, collectives::Slice mine);
-  // What the rank has computed with since the update before, and how long its first minibatch took,
-  // which meets weights that others have written.
-  void computed(std::span<const float> with, double seconds);
+  // there is no memory for one. Whether it may.
+  bool allow_own(std::span<const float> shared, collectives::Slice mine);
+  // What the rank has computed with since the update before, which meets weights that others have
+  // written: how many minibatches, and how long they took together.
+  void computed(std::span<const float> with, double seconds, std::size_t minibatches);
 
   // A new update, of all weights of the slice.
   void begin();
@@ -60,6 +62,8 @@ class WeightWriter {
   // When all ranks of the node have written theirs: what to compute with from now on. None: with
   // the weights that the node shares.
   std::span<const float> own_weights();
+  // Whether it has some, as they are.
+  bool has_own() const { return has_mine_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -82,7 +86,7 @@ class WeightWriter {
   void change_own(std::span<float> block, const Change& change) {
     const std::span<float> own = own_->of(block);
     change(own);
-    collectives::copy_over<float>(own, block.data());
+    collectives::streaming_copy<float>(own, block.data());
   }
 
   void add_since(Clock::time_point start) {
@@ -95,6 +99,7 @@ class WeightWriter {
   bool has_mine_ = false;  // the rank's own weights have its slice as it is
   bool has_changed_way_ = true;
   std::int64_t nanoseconds_ = 0;  // of this update so far, and of computing with its weights
+  std::int64_t minibatches_ = 1;  // that were computed: what counts is the time of one
   FasterWay faster_;
 };
 

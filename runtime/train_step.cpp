@@ -35,7 +35,7 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       share_(options_.assignment, topology.all().rank(), topology.all().size()),
       timer_(options_.clock) {
   sync_.measure(optimizer_.measures(replica_.shared()));
-  slice_update_.allow_own_weights();
+  if (slice_update_.allow_own_weights()) sync_.allow_apart();
 }
 
 StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
@@ -58,6 +58,7 @@ StepReport TrainStep::run(const data::PlannedUpdate& update, const data::Planned
   beat(update, Phase::waiting);
   sync_.barrier();
   replica_.use_weights(slice_update_.new_weights());
+  sync_.compute_apart(slice_update_.has_own_weights());
 
   take_times(update, report);
   take_audits(update, report);
@@ -100,7 +101,7 @@ TrainStep::Summed TrainStep::sum_gradients(const data::PlannedUpdate& update,
 
 optim::UpdateSums TrainStep::sum(const data::PlannedUpdate& update, std::uint64_t request) {
   beat(update, Phase::summing);
-  slice_update_.computed(replica_.weights(), first_substep_seconds_);
+  slice_update_.computed(replica_.weights(), timer_.time().busy_seconds, mine_.slots.size());
   const auto rate =
       optimizer_.rate_in_advance(static_cast<double>(update.batch_size), position_of(update));
   if (rate) slice_update_.prepare(*rate, update.minibatches.size());
@@ -178,7 +179,6 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
     beat(update, Phase::accumulating);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit}, sync_.gradient());
     timer_.take(minibatch.size == update.minibatch);
-    if (slot == mine_.slots.front()) first_substep_seconds_ = timer_.time().busy_seconds;
   }
 }
 

@@ -83,7 +83,6 @@ class TrainStep {
   SampleAudit audit_;
   WorkShare share_;
   SubstepTimer timer_;
-  double first_substep_seconds_ = 0;        // of the last update in which this rank had one
   WorkShare::Minibatches mine_;             // in the update that runs
   WorkShare::Minibatches next_mine_;        // and in the next one, if
   bool is_prefetched_ = false;              // its data are queued already

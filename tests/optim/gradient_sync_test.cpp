@@ -107,6 +107,12 @@ TEST_F(GradientSyncTest, ExactSumsHaveTheSameBitsForAnyRanksNodesDealAndAlgorith
           expect_same_bits(run_update(sync, *topology, minibatches, deal), reference);
         }
       }
+      GradientSync sync = make_sync(*topology, SumKind::exact, AllreduceAlgorithm::automatic);
+      sync.allow_apart();
+      for (const bool apart : {true, false}) {
+        sync.compute_apart(apart);
+        expect_same_bits(run_update(sync, *topology, minibatches, 1), reference);
+      }
     }
   }
 }
@@ -192,6 +198,8 @@ TEST_F(GradientSyncTest, AFewGradientsHaveAPlaceEach) {
     const auto places = [&](SumKind kind, AllreduceAlgorithm algorithm, std::size_t gradients) {
       GradientSync sync = make_sync(*topology, kind, algorithm);
       std::set<const float*> begins;
+      sync.allow_apart();
+      sync.compute_apart(gradients == 5);  // at which the rank itself looks, and so not apart
       sync.begin(ranks * gradients, samples_in(ranks * gradients), gradients);
       for (std::size_t slot = rank * gradients; slot < (rank + 1) * gradients; ++slot) {
         begins.insert(sync.gradient().data());

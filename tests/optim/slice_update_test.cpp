@@ -107,7 +107,7 @@ TEST(SliceUpdate, KeepsOwnWeightsAsTheNodes) {
       std::span<const float> weights = memory.state.parameters;
       if (takes_own) update.allow_own_weights();
       for (int i = 0; i < 12; ++i) {
-        if (takes_own) update.computed(weights, 0.001);
+        if (takes_own) update.computed(weights, 0.001, 1);
         update.prepare(update_rate, minibatches);
         const UpdateSums sums = sum_minibatches(sync, world, i % 2 == 0 ? &update : nullptr);
         if (!sums.is_used) update.run();

@@ -99,13 +99,16 @@ class OwnWeightsOfAWriter : public testing::Test {
   bool take_up() {
     with = writer.own_weights();
     const bool are_own = !with.empty();
+    EXPECT_EQ(writer.has_own(), are_own);
     if (!are_own) with = shared;
     EXPECT_TRUE(std::ranges::equal(with, shared));
     return are_own;
   }
 
   void SetUp() override { writer.allow_own(shared, mine); }
-  void compute(double seconds = 0.001) { writer.computed(with, seconds); }
+  void compute(double seconds = 0.001, std::size_t minibatches = 1) {
+    writer.computed(with, static_cast<double>(minibatches) * seconds, minibatches);
+  }
 
   // So that the rank computes with weights of its own, or does not, for some time.
   void settle(bool with_own) {
@@ -161,6 +164,18 @@ TEST_F(OwnWeightsOfAWriter, AreComputedWithWhereThatIsFaster) {
       EXPECT_LE(own, 15);
     }
   }
+}
+
+// What counts is the time of one, as an update may have more of them than the one before.
+TEST_F(OwnWeightsOfAWriter, AreKeptForTheirSpeedWhateverTheNumberOfMinibatches) {
+  int own = 0;
+  for (int i = 0; i < 800; ++i) {
+    const bool is_own = with.data() != shared.data();
+    const auto minibatches = static_cast<std::size_t>(i % 7 == 0 ? 0 : i % 5 + 1);
+    compute(is_own ? 0.001 : 0.0012, minibatches);
+    own += update() && i >= 400 ? 1 : 0;
+  }
+  EXPECT_GE(own, 340);
 }
 
 TEST_F(OwnWeightsOfAWriter, AreTakenAnewWhenTheNodesHaveBeenReplaced) {
@@ -219,7 +234,7 @@ TEST(WeightWriter, ComputesWithNoOwnWeightsThatNobodyElseReadsOrThatAreLarge) {
     WeightWriter writer(others_read);
     writer.allow_own(shared, {0, 16});
     for (int i = 0; i < 100; ++i) {
-      writer.computed(shared, 0.001);
+      writer.computed(shared, 0.001, 1);
       writer.begin();
       EXPECT_TRUE(writer.own_weights().empty());
     }

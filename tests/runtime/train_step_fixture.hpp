@@ -20,7 +20,7 @@ namespace rubato::runtime {
 
 // Loss of a sample x: w x, so the gradient's sum is the sum of the samples whatever w is. From
 // `bad_from` on it is NaN. A minibatch takes so long.
-class SumModel final : public nn::Model {
+class SumModel : public nn::Model {
  public:
   explicit SumModel(float bad_from = std::numeric_limits<float>::infinity(),
                     std::chrono::microseconds duration = {})

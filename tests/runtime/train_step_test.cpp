@@ -9,7 +9,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -55,6 +58,44 @@ TEST_F(TrainStepTest, FollowsAPlainProgramOverUnevenBatches) {
   }
   EXPECT_EQ(position, 55U);
   EXPECT_EQ(step->audit(), (SampleAudit{1, 0, 0, used}));  // the epoch is over with the trace
+}
+
+// Notes where it finds the weights, and where each gradient that it computes with them goes.
+class NotingModel final : public SumModel {
+ public:
+  using Places = std::map<const float*, std::set<const float*>>;
+  explicit NotingModel(Places& places) : places_(places) {}
+  void use_parameters(std::span<const float> parameters) override {
+    weights_ = parameters.data();
+    SumModel::use_parameters(parameters);
+  }
+  nn::MinibatchLoss gradient(const nn::MinibatchView& minibatch, std::span<float> out) override {
+    places_[weights_].insert(out.data());
+    return SumModel::gradient(minibatch, out);
+  }
+
+ private:
+  Places& places_;
+  const float* weights_ = nullptr;
+};
+
+TEST_F(TrainStepTest, WithWeightsOfItsOwnARankComputesGradientsApart) {
+  NotingModel::Places places;
+  build(std::make_unique<NotingModel>(places),
+        data::BatchTrace::from_rows(std::vector<std::uint64_t>(40, 8 * minibatch)));
+  for (std::optional<data::PlannedUpdate> update = plan->next({}); update;
+       update = plan->next(update->end)) {
+    step->run(*update, nullptr);
+    topology.node().barrier();
+  }
+  ASSERT_EQ(places.size(), topology.all().size() > 1 ? 2U : 1U) << "the node's weights, a copy";
+  const std::set<const float*> seen_by_all = places[replica->shared().parameters.data()];
+  EXPECT_FALSE(seen_by_all.empty());
+  for (const auto& [weights, gradients] : places) {
+    if (weights == replica->shared().parameters.data()) continue;
+    EXPECT_EQ(gradients.size(), 1U);
+    EXPECT_FALSE(seen_by_all.contains(*gradients.begin()));
+  }
 }
 
 TEST_F(TrainStepTest, MinibatchesThatWereTriedLeaveNothingBehind) {
