@@ -1,6 +1,5 @@
 #include "optim/weight_writer.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace rubato::optim {
@@ -24,14 +23,15 @@ void WeightWriter::computed(std::span<const float> with, double seconds, std::si
   if (!own_) return;
   has_mine_ = with.data() == own_->all().data();
   nanoseconds_ += static_cast<std::int64_t>(1e9 * seconds);
-  minibatches_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(minibatches));
+  minibatches_ = static_cast<std::int64_t>(minibatches);
 }
 
 void WeightWriter::begin() {
-  const std::int64_t took = std::exchange(nanoseconds_, 0) / minibatches_;
+  const std::int64_t all = std::exchange(nanoseconds_, 0);
   // To begin and to change the way has its price. So the first update is not timed, but one more
-  // made the same way.
-  if (!std::exchange(has_changed_way_, false)) {
+  // made the same way. Where the rank has computed nothing there is nothing to compare.
+  if (minibatches_ > 0 && !std::exchange(has_changed_way_, false)) {
+    const std::int64_t took = all / minibatches_;
     if (took > 0) faster_.took(own_ && in_copy_ ? took + took / least_gain : took);
     const bool in_copy = faster_.choose() == 1;
     has_changed_way_ = own_ && in_copy != in_copy_;

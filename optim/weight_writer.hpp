@@ -99,7 +99,7 @@ class WeightWriter {
   bool has_mine_ = false;  // the rank's own weights have its slice as it is
   bool has_changed_way_ = true;
   std::int64_t nanoseconds_ = 0;  // of this update so far, and of computing with its weights
-  std::int64_t minibatches_ = 1;  // that were computed: what counts is the time of one
+  std::int64_t minibatches_ = 1;  // that were computed meanwhile: what counts is the time of one
   FasterWay faster_;
 };
 
