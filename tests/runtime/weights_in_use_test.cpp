@@ -38,7 +38,8 @@ TEST_F(WeightsInUseTest, AreTheNodesAlsoWhereAnUpdateIsLeftOut) {
         data::BatchTrace::from_rows({5, 1, 7, 8, 4, 9, 4, 5, 8, 9, 8, 4, 8, 12, 8}), true);
   const std::size_t own = run();
   EXPECT_TRUE(was_skipped);
-  EXPECT_EQ(own > 0, topology.node().size() > 1);
+  // Of three minibatches at most, which later ranks have none of: they have nothing to compare.
+  EXPECT_EQ(own > 0, topology.node().size() > 1 && world.rank() < 3);
 }
 
 TEST_F(WeightsInUseTest, AreTheOnesThatMinibatchesTakeLessTimeWith) {
