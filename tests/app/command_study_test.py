@@ -48,7 +48,8 @@ def without_times(directory):
 
 
 class StudyTest(CommandTest):
-    def write_study(self, name, epochs=20):
+    def write_study(self, name, epochs=60):
+        """Of cells that take longer than it takes to look how far they are."""
         self.write(f"{name}.ini", STUDY.format(out=name, epochs=epochs))
         return self.directory / name
 
@@ -135,7 +136,7 @@ class Results(StudyTest):
         seeds = [int(cell["options"]["seed"]) for cell in document["cells"]]
         self.assertEqual(len(set(seeds)), 4)
         self.assertEqual(document["baseline"]["group"], "tame")
-        self.assertEqual(document["cells"][1]["updates_done"], 44 * 20)
+        self.assertEqual(document["cells"][1]["updates_done"], 44 * 60)
         self.assertEqual(len([line for line in page if "(base line)" in line]), 1)
         self.assertRegex(page[-1], r"\A\| 64 \| 1e\+20 \| \(nan\) \| \(nan\) \Z")
         self.check_cell(directory / "cells" / CELLS[0], rows[0])
@@ -183,7 +184,7 @@ class Results(StudyTest):
 
     def check_terminal(self, shown):
         self.assertRegex(shown, rf"cell 3/4  {CELLS[2]}  update \d+")
-        self.assertRegex(shown, r"update \d+/440  \d+:\d\d left")
+        self.assertRegex(shown, r"update \d+/1320  \d+:\d\d left")
         self.assertTrue(shown.endswith("\r\x1b[K"), "the line is taken away")
 
     def check_that_nothing_is_done_again(self, directory):
