@@ -48,8 +48,7 @@ def without_times(directory):
 
 
 class StudyTest(CommandTest):
-    def write_study(self, name, epochs=60):
-        """Of cells that take longer than it takes to look how far they are."""
+    def write_study(self, name, epochs=60):  # which take longer than to look how far they are
         self.write(f"{name}.ini", STUDY.format(out=name, epochs=epochs))
         return self.directory / name
 
