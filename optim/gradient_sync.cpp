@@ -81,6 +81,7 @@ void GradientSync::measure(const MeasureOptions& options) {
 }
 
 void GradientSync::allow_apart() {
+  if (!sees_all_gradients_ || measured_numbers() > 0) return;  // each rank looks at its own
   apart_memory_ = collectives::MappedMemory(collectives::MappedMemory::no_file,
                                             total_elements_ * sizeof(float));
   collectives::take_pages(apart_memory_.bytes());

@@ -126,19 +126,19 @@ class GradientSync {
   // Between begin() and sum(), which may write the mean there: a place for this rank's next
   // gradient, total_elements long, another one after each accumulate(). If the rank has at most
   // four (with the fast sum three, with private sums two), gradients computed there stay there; of
-  // more, the last one or two do, and those before them are added two at a time.
-  // Of an update whose gradients no rank looks at, where this rank computes apart, another place.
+  // more, the last one or two do, and those before them are added two at a time. A rank that
+  // computes apart has one place for all gradients of an update in which no rank looks at its own.
   std::span<float> gradient() const {
     return computes_apart_ && looks_late_ ? apart() : mine_->place();
   }
 
-  // Makes room for gradients apart from what other ranks read. Throws std::system_error where there
-  // is no memory for it.
+  // Makes room for a gradient apart from what other ranks read, if there are updates for it. Throws
+  // std::system_error where there is no memory.
   void allow_apart();
-  // Whether to compute there from the next begin() on, once that is allowed. accumulate() then
+  // Whether to compute there, where that is allowed, from the next begin() on. accumulate() then
   // hands the others their slices past the cache: a copy more, which is faster where the cores
   // share no cache, as a backward pass waits at each line that another core has read.
-  void compute_apart(bool apart) { computes_apart_ = apart; }
+  void compute_apart(bool apart) { computes_apart_ = apart && !apart_memory_.bytes().empty(); }
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
