@@ -47,10 +47,12 @@ TEST_F(WeightsInUseTest, AreTheOnesThatMinibatchesTakeLessTimeWith) {
   for (const bool own_is_faster : {true, false}) {
     double seconds = 0;  // an hour or two a call: far more than it takes to write
     const auto clock = [&] { return seconds += are_own() == own_is_faster ? 3600 : 7200; };
-    build(
-        std::make_unique<SumModel>(),
-        data::BatchTrace::from_rows(std::vector<std::uint64_t>(updates, minibatch * world.size())),
-        false, data::Assignment::blocked, clock);
+    std::vector<std::uint64_t> batch_sizes(updates);
+    for (std::size_t i = 0; i < updates; ++i) {
+      batch_sizes[i] = (i % 3 + 1) * minibatch * world.size();  // as many minibatches a rank
+    }
+    build(std::make_unique<SumModel>(), data::BatchTrace::from_rows(batch_sizes), false,
+          data::Assignment::blocked, clock);
     const std::size_t own = run();
     if (topology.node().size() == 1) {
       EXPECT_EQ(own, 0U);
