@@ -47,8 +47,8 @@ class SliceUpdate final : public MeanUse {
   void keep_mean() const;
 
   // The rank may compute with weights of its own, which this holds (weight_writer.hpp), if the
-  // caller tells computed() before each update, and then computes with new_weights(). Throws
-  // std::system_error where there is no memory for them. Whether it may.
+  // caller tells computed() before each update, and then computes with new_weights(). Whether it
+  // may. Throws std::system_error where there is no memory for them.
   bool allow_own_weights();
   // What the rank has computed with since the update before: how many minibatches, and how long
   // they took together.

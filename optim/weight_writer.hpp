@@ -2,10 +2,10 @@
 // computes with.
 //
 // Either in place, where they are fetched for writing ahead, and all ranks compute with them. Or in
-// a copy, which is then copied over them: the rank's own weights (own_weights.hpp), if it has some
-// to compute with, past the cache, as it does not read them there; else a copy of each block. The
-// bits are the same. The first is faster where the cores share a cache, the second where they do
-// not; the writer times both.
+// a copy, which is then copied over them. The copy is the rank's own weights (own_weights.hpp), if
+// it may compute with some: then it goes past the cache, as the rank does not read the node's. Else
+// it is one of each block. The bits are the same. The first way is faster where the cores share a
+// cache, the second where they do not; the writer times both.
 #pragma once
 
 #include <chrono>
@@ -30,8 +30,8 @@ class WeightWriter {
   explicit WeightWriter(bool others_read) : others_read_(others_read) {}
 
   // The rank may compute with weights of its own: a copy of `shared`, the node's, of which it owns
-  // `mine`, unless nobody else reads them or they are too large. Throws std::system_error where
-  // there is no memory for one. Whether it may.
+  // `mine`, unless nobody else reads them or they are too large. Blocks then begin at multiples of
+  // 16 bytes. Whether it may. Throws std::system_error where there is no memory for one.
   bool allow_own(std::span<const float> shared, collectives::Slice mine);
   // What the rank has computed with since the update before, which meets weights that others have
   // written: how many minibatches, and how long they took together.
