@@ -201,7 +201,7 @@ TEST_F(GradientSyncTest, AFewGradientsHaveAPlaceEach) {
       // Not apart: of five the rank looks at its own, of fewer it is not allowed here.
       if (gradients == 5) sync.allow_apart();
       sync.compute_apart(true);
-      sync.begin(ranks * gradients, samples_in(ranks * gradients), gradients);
+      sync.begin(ranks * gradients, samples_in(ranks * gradients), gradients, gradients);
       for (std::size_t slot = rank * gradients; slot < (rank + 1) * gradients; ++slot) {
         begins.insert(sync.gradient().data());
         std::ranges::copy(gradient_sum(slot), sync.gradient().begin());
