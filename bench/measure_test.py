@@ -2,7 +2,9 @@
 
 import dataclasses
 import math
+import pathlib
 import random
+import tempfile
 import unittest
 import unittest.mock as mock
 
@@ -204,6 +206,18 @@ class Fit(unittest.TestCase):
         for term, most in (("arithmetic", 0.1), ("wire", 0.1), ("messages", 0.5),
                            ("handling", 0.5)):
             self.assertTrue(math.isclose(fitted[term], CONSTANTS[term], rel_tol=most), term)
+
+    def test_reads_what_is_in_a_file_or_in_its_folder(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            file = folder / "update_costs.json"
+            with self.assertRaises(SystemExit) as caught:
+                scaling_model.read_results(folder)
+            self.assertEqual(str(caught.exception), f"{file}: No such file or directory; "
+                             "update_costs.py writes it")
+            file.write_text('{"points": [7]}', encoding="utf-8")
+            for path in (folder, file):
+                self.assertEqual(scaling_model.read_results(path), {"points": [7]})
 
     def test_says_what_breaks_first(self):
         slow_network = Model({**CONSTANTS, "wire": 1e-6})

@@ -1,6 +1,6 @@
 """What an update costs on more machines than there are: a sum of terms, fitted, then asked.
 
-usage: scaling_model.py [--results build/bench/results/update_costs.json] [--models MODEL ...]
+usage: scaling_model.py [--results build/bench/results] [--models MODEL ...]
                         [--ranks-per-host 16] [--gbit X] [--message-us X] [--substeps 1]
 
 The formula is that of term_amounts(): each term is an amount that follows from the case, times a
@@ -232,8 +232,8 @@ def count(text):
 def parse_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", type=pathlib.Path,
-                        default="build/bench/results/update_costs.json")
+    parser.add_argument("--results", type=pathlib.Path, default="build/bench/results",
+                        help="folder that update_costs.py has written to, or its file there")
     parser.add_argument("--models", nargs="+", default=Cluster.models)
     parser.add_argument("--ranks-per-host", type=count, default=Cluster.ranks_per_host)
     parser.add_argument("--substeps", type=count, default=Cluster.substeps)
@@ -242,12 +242,18 @@ def parse_options():
     return parser.parse_args()
 
 
+def read_results(path):
+    """Of the file, or of the folder that it is in."""
+    file = path / "update_costs.json" if path.is_dir() else path
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        sys.exit(f"{file}: {error.strerror}; update_costs.py writes it")
+
+
 def main():
     options = parse_options()
-    try:
-        results = json.loads(options.results.read_text(encoding="utf-8"))
-    except OSError as error:
-        sys.exit(f"{options.results}: {error.strerror}; update_costs.py writes it")
+    results = read_results(options.results)
     for name in ("host", "cpu", "cores", "time", "rubato"):
         print(f"# {name}: {results['context'][name]}")
     cluster = Cluster(options.ranks_per_host, options.substeps, options.models)
