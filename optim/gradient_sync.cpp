@@ -81,7 +81,7 @@ void GradientSync::measure(const MeasureOptions& options) {
 }
 
 void GradientSync::allow_apart() {
-  if (!sees_all_gradients_ || measured_numbers() > 0) return;  // each rank looks at its own
+  if (!may_look_late()) return;
   apart_memory_ = collectives::MappedMemory(collectives::MappedMemory::no_file,
                                             total_elements_ * sizeof(float));
   collectives::take_pages(apart_memory_.bytes());
@@ -101,8 +101,8 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   minibatches_ = minibatches;
   samples_ = samples;
   most = std::min(most, minibatches);
-  looks_late_ = sees_all_gradients_ && minibatches >= 2 && minibatches <= most_in_place &&
-                most <= mine_->most_places() && measured_numbers() == 0;
+  looks_late_ = may_look_late() && minibatches >= 2 && minibatches <= most_in_place &&
+                most <= mine_->most_places();
   mine_->begin(looks_late_ ? most : mine,
                measures_ ? RankGradients::Adding::singly : RankGradients::Adding::in_pairs);
   if (measures_ && measures_->lacks_scales()) {  // of a state that was put in

@@ -220,6 +220,8 @@ class GradientSync {
   UpdateSums add_slots() const;
   void add_measures(UpdateSums& sums);
   std::size_t measured_numbers() const { return measures_ ? measures_->table_size() : 0; }
+  // Whether some updates need no rank to look at its own gradients: their owners see them all.
+  bool may_look_late() const { return sees_all_gradients_ && measured_numbers() == 0; }
 
   std::span<float> apart() const {
     return {reinterpret_cast<float*>(apart_memory_.bytes().data()), total_elements_};
