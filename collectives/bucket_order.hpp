@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "collectives/topology.hpp"
@@ -14,8 +15,10 @@
 namespace rubato::collectives {
 
 // Cuts `slice` into buckets of at most `blocks` whole blocks: the elements before `early`, from
-// their end, then the others. A block with elements of both kinds is one of the others. Throws
+// their end, then the others. A block with elements of both kinds is one of the others. Elements of
+// `left_out` are in no bucket: whole blocks of early elements, in ascending order. Throws
 // std::invalid_argument if `blocks` is 0.
-std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t blocks);
+std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t blocks,
+                              std::span<const Slice> left_out = {});
 
 }  // namespace rubato::collectives

@@ -64,6 +64,8 @@ struct HostExchange<T>::Flight {
 template <class T>
 HostExchange<T>::HostExchange(const Communicator& across, const Slice& slice, std::size_t early)
     : hosts_(across.duplicate()),
+      slice_(slice),
+      early_(early),
       buckets_(buckets_of(slice, early, part_blocks * across.size())),
       sums_(block_elements),
       addends_(block_elements),
@@ -90,7 +92,14 @@ HostExchange<T>::~HostExchange() {
 template <class T>
 void HostExchange<T>::begin(SumUse<T> use) {
   use_ = std::move(use);
+  if (!std::ranges::equal(use_.complete, left_out_)) cut(use_.complete);
   started_ = added_ = adopted_ = left_ = 0;
+}
+
+template <class T>
+void HostExchange<T>::cut(std::span<const Slice> left_out) {
+  left_out_.assign(left_out.begin(), left_out.end());
+  buckets_ = buckets_of(slice_, early_, part_blocks * hosts_.size(), left_out_);
 }
 
 template <class T>

@@ -46,6 +46,13 @@ struct SumUse {
   // If set, told once on each rank, when the addends of all ranks of its node are final; where
   // these are all ranks, before the first block.
   std::function<void()> all_are_in = {};
+  // Of several nodes: whole blocks of early elements, in ascending order and the same on all ranks,
+  // of which each node comes to have all addends without a sum over the nodes. They are finished on
+  // every node, when `bring_in` has said true on all of its ranks. It is asked again and again in
+  // reduce(), never waits, and sees to it that this rank's share of what other nodes add is among
+  // what `add_up` reads. The slices stay to the end of the sum.
+  std::span<const Slice> complete = {};
+  std::function<bool()> bring_in = {};
   // If set, on one node: makes the results of a block of `size` elements, in place of the others.
   std::function<void(std::span<const T* const> addends, std::size_t begin, std::size_t size)>
       make_block = {};
@@ -66,7 +73,7 @@ class HostExchange {
   HostExchange(const HostExchange&) = delete;
   HostExchange& operator=(const HostExchange&) = delete;
 
-  // A new sum, after the last one is done. `use` is kept.
+  // A new sum, after the last one is done. `use` is kept; its complete blocks are left out.
   void begin(SumUse<T> use);
   // Starts buckets whose addends are ready, and carries on those under way. Returns whether
   // anything has moved. What node_sum reads of a ready bucket stays until its block is finished.
@@ -78,6 +85,7 @@ class HostExchange {
   struct Flight;  // a bucket under way
 
   Flight& flight(std::size_t bucket) { return *flights_[bucket % flights_.size()]; }
+  void cut(std::span<const Slice> left_out);
   Slice part(const Slice& bucket, std::size_t host) const;
   void start(std::size_t bucket, const NodeSum& node_sum);
   void add_up(Flight& flight, const NodeSum& node_sum);
@@ -85,7 +93,10 @@ class HostExchange {
   void adopt_results(Flight& flight);
 
   Communicator hosts_;
+  Slice slice_;
+  std::size_t early_;
   std::vector<std::size_t> others_;  // all hosts but this one
+  std::vector<Slice> left_out_;
   std::vector<Slice> buckets_;
   std::vector<std::unique_ptr<Flight>> flights_;  // bucket b uses flight b % size
   std::vector<T> sums_;                           // of one block

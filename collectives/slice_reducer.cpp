@@ -79,12 +79,14 @@ class OneNodeReducer final : public SliceReducer<T> {
 };
 
 // A rank's steps of a sum: one for each element that it has finished, counted from the end of the
-// early ones, and a last one when it has come to reduce().
+// early ones, one when it has come to reduce(), and a last one when it has brought in what other
+// nodes add to complete blocks.
 template <class T>
 class HostsReducer final : public SliceReducer<T> {
  public:
   HostsReducer(const Topology& topology, std::size_t count, std::size_t early)
       : early_(early),
+        slice_(topology.my_slice(count)),
         patience_(waiting_patience(topology)),
         addends_(topology, count),
         marks_(topology, last_step()) {
@@ -97,8 +99,9 @@ class HostsReducer final : public SliceReducer<T> {
   void begin(SumUse<T> use) override {
     times_ = {};
     marks_.begin_round();
-    add_up_ = use.add_up;
-    tell_all_are_in_ = use.all_are_in;
+    use_ = use;
+    is_complete_ = use.complete.empty();
+    has_brought_in_ = false;
     if (exchange_) exchange_->begin(std::move(use));
   }
 
@@ -110,11 +113,12 @@ class HostsReducer final : public SliceReducer<T> {
   }
 
   void reduce() override {
-    marks_.reach(last_step());
+    marks_.reach(step_in_reduce());
     auto moved = std::chrono::steady_clock::now();
-    while (!all_are_in() || (exchange_ && !exchange_->is_done())) {
+    while (!all_are_in() || !is_complete_ || (exchange_ && !exchange_->is_done())) {
       const auto now = std::chrono::steady_clock::now();
-      if (exchange_ && poll()) {
+      const bool has_completed = !is_complete_ && complete();
+      if ((exchange_ && poll()) || has_completed) {
         moved = now;
       } else {
         give_way(patience_, now - moved);
@@ -125,14 +129,45 @@ class HostsReducer final : public SliceReducer<T> {
  private:
   using SliceReducer<T>::times_;
 
-  std::size_t last_step() const { return early_ + 1; }
+  std::size_t step_in_reduce() const { return early_ + 1; }
+  std::size_t last_step() const { return early_ + 2; }
 
   bool all_are_in() {
-    if (times_.all_are_in == 0 && marks_.have_all_reached(last_step())) {
+    if (times_.all_are_in == 0 && marks_.have_all_reached(step_in_reduce())) {
       times_.all_are_in = steady_nanoseconds();
-      if (tell_all_are_in_) tell_all_are_in_();
+      if (use_.all_are_in) use_.all_are_in();
     }
     return times_.all_are_in != 0;
+  }
+
+  // Brings in this rank's share, then, when all ranks have, finishes what complete blocks are in
+  // its slice. Returns whether it has done either.
+  bool complete() {
+    if (!has_brought_in_) {
+      has_brought_in_ = use_.bring_in();
+      if (has_brought_in_) {
+        marks_.reach(last_step());
+        times_.network_end = steady_nanoseconds();
+      }
+      return has_brought_in_;
+    }
+    if (!marks_.have_all_reached(last_step())) return false;
+    for (const Slice& complete : use_.complete) {
+      const std::size_t begin = std::max(complete.begin, slice_.begin);
+      const std::size_t end = std::min(complete.end(), slice_.end());
+      if (begin < end) finish(begin, end);
+    }
+    is_complete_ = true;
+    return true;
+  }
+
+  void finish(std::size_t begin, std::size_t end) {
+    for_each_block({begin, end - begin}, [this](std::size_t block, std::size_t size) {
+      alignas(64) std::array<T, block_elements> sums;
+      addends_.sum(use_.add_up, block, {sums.data(), size});
+      use_.finish(block, {sums.data(), size});
+      if (exchange_) poll();
+    });
   }
 
   // MPI takes about one message from the kernel each time that it is asked.
@@ -154,7 +189,7 @@ class HostsReducer final : public SliceReducer<T> {
     const std::int64_t before = has_begun ? times_.network_begin : steady_nanoseconds();
     const bool has_moved = exchange_->poll(
         [this](const Slice& bucket) { return is_ready(bucket); },
-        [this](std::size_t begin, std::span<T> sums) { addends_.sum(add_up_, begin, sums); });
+        [this](std::size_t begin, std::span<T> sums) { addends_.sum(use_.add_up, begin, sums); });
     if (has_moved) {
       times_.network_begin = before;
       times_.network_end = steady_nanoseconds();
@@ -163,11 +198,13 @@ class HostsReducer final : public SliceReducer<T> {
   }
 
   std::size_t early_;
+  Slice slice_;
   Patience patience_;
   NodeAddends<T> addends_;
   ProgressMarks marks_;
-  AddUp<T> add_up_;
-  std::function<void()> tell_all_are_in_;
+  SumUse<T> use_;
+  bool has_brought_in_ = false;
+  bool is_complete_ = true;  // there is nothing left of what is complete on each node
   std::optional<HostExchange<T>> exchange_;  // of slice owners
 };
 

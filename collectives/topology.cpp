@@ -95,7 +95,7 @@ Topology::Topology(const Communicator& all, Communicator host, Communicator node
       ranks_per_node_.push_back(0);
       hosts_.push_back(names[std::stoul(each)]);
     }
-    ++ranks_per_node_[index];
+    places_.push_back({index, ranks_per_node_[index]++});
     if (each == leader) {
       node_index_ = index;
     }

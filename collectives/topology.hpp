@@ -25,6 +25,7 @@ struct Slice {
   std::size_t begin = 0;
   std::size_t size = 0;
   std::size_t end() const noexcept { return begin + size; }
+  bool operator==(const Slice&) const = default;
 };
 
 // Calls use(begin, size) for the blocks of a slice that begins with one, in order.
@@ -39,6 +40,13 @@ void for_each_block(const Slice& slice, const Use& use) {
 // may be short). Throws std::invalid_argument unless index < parts and grain > 0.
 Slice slice_of(std::size_t count, std::size_t index, std::size_t parts,
                std::size_t grain = block_elements);
+
+// A rank's node, and its number on it.
+struct RankPlace {
+  std::size_t node = 0;
+  std::size_t rank = 0;
+  bool operator==(const RankPlace&) const = default;
+};
 
 class Topology {
  public:
@@ -57,6 +65,8 @@ class Topology {
   std::size_t node_index() const noexcept { return node_index_; }
   std::size_t node_count() const noexcept { return ranks_per_node_.size(); }
   const std::vector<std::size_t>& ranks_per_node() const noexcept { return ranks_per_node_; }
+  // Where each rank of all() is.
+  const std::vector<RankPlace>& places() const noexcept { return places_; }
   const std::vector<std::string>& hosts() const noexcept { return hosts_; }  // name of each node
 
   // More ranks on this host than cores that they may run on: whoever waits must give way.
@@ -82,6 +92,7 @@ class Topology {
   std::size_t slice_owners_ = 1;
   bool is_oversubscribed_ = false;
   std::vector<std::size_t> ranks_per_node_;
+  std::vector<RankPlace> places_;
   std::vector<std::string> hosts_;
   mutable std::shared_ptr<NodeExchange> node_exchange_;
 };

@@ -75,6 +75,15 @@ std::vector<std::size_t> substeps_of(Assignment assignment, std::size_t rank, st
   return offsets;
 }
 
+std::vector<std::size_t> owners_of(Assignment assignment, std::size_t ranks,
+                                   std::size_t minibatches) {
+  std::vector<std::size_t> owners(minibatches);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    for (const std::size_t i : substeps_of(assignment, rank, ranks, minibatches)) owners[i] = rank;
+  }
+  return owners;
+}
+
 std::vector<std::size_t> balanced_owners(std::span<const double> seconds,
                                          std::span<const double> work,
                                          std::optional<std::size_t> tried) {

@@ -24,6 +24,10 @@ std::string to_string(Assignment assignment);
 std::vector<std::size_t> substeps_of(Assignment assignment, std::size_t rank, std::size_t ranks,
                                      std::size_t minibatches);
 
+// The rank of each minibatch, the other way round.
+std::vector<std::size_t> owners_of(Assignment assignment, std::size_t ranks,
+                                   std::size_t minibatches);
+
 // By speed: the rank of each minibatch, so that the last rank is done as early as it can be.
 // seconds[r] > 0 is what rank r takes for a whole minibatch, work[i] in (0, 1] how much of a whole
 // one minibatch i is; a rank takes work * seconds for it.

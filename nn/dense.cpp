@@ -11,7 +11,7 @@ namespace rubato::nn {
 
 Dense::Dense(std::string name, Shape input, std::size_t outputs, Activation activation,
              Backend backend)
-    : Layer(input, Shape{1, 1, outputs}),
+    : Layer(input, Shape{1, 1, outputs}, {.has_factors = true}),
       name_(std::move(name)),
       inputs_(input.elements()),
       outputs_(outputs),
@@ -40,14 +40,20 @@ void Dense::forward(const ForwardPass& pass) {
 void Dense::backward(const BackwardPass& pass) {
   const std::size_t count = samples(pass.input);
   if (activation_ == Activation::relu) relu_backward(pass.output, pass.output_gradient);
-  const float* const gradient = pass.output_gradient.data();
-  multiply(backend_, {gradient, count, outputs_, /*is_transposed=*/true},
-           {pass.input.data(), count, inputs_}, pass.tensor_gradients[0].data());
+  pass.tell_factors_are_final();
+  multiply_factors(pass.output_gradient, pass.input, pass.tensor_gradients[0]);
   bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
   if (pass.input_gradient.empty()) return;
   pass.tell_tensors_are_final();
-  multiply(backend_, {gradient, count, outputs_}, {weight_values_.data(), outputs_, inputs_},
-           pass.input_gradient.data());
+  multiply(backend_, {pass.output_gradient.data(), count, outputs_},
+           {weight_values_.data(), outputs_, inputs_}, pass.input_gradient.data());
+}
+
+void Dense::multiply_factors(std::span<const float> output_gradient, std::span<const float> input,
+                             std::span<float> gradient) {
+  const std::size_t count = samples(input);
+  multiply(backend_, {output_gradient.data(), count, outputs_, /*is_transposed=*/true},
+           {input.data(), count, inputs_}, gradient.data());
 }
 
 }  // namespace rubato::nn

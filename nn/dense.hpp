@@ -16,6 +16,8 @@ class Dense final : public Layer {
   void use_parameters(ConstTensors tensors) override;
   void forward(const ForwardPass& pass) override;
   void backward(const BackwardPass& pass) override;
+  void multiply_factors(std::span<const float> output_gradient, std::span<const float> input,
+                        std::span<float> gradient) override;
 
  private:
   std::string name_;

@@ -77,9 +77,14 @@ struct BackwardPass {
   // If set, a layer that writes its input gradient after those of its tensors, and takes long for
   // it, calls it in between: over a network, their sums begin the sooner.
   std::function<void()> tensors_are_final = {};
+  // If set, a layer with factors calls it when its output gradient is what they are.
+  std::function<void()> factors_are_final = {};
 
   void tell_tensors_are_final() const {
     if (tensors_are_final) tensors_are_final();
+  }
+  void tell_factors_are_final() const {
+    if (factors_are_final) factors_are_final();
   }
 };
 
@@ -87,6 +92,9 @@ struct BackwardPass {
 struct BackwardAbilities {
   bool works_in_place = false;
   bool adds_gradients = false;  // takes a second_output_gradient
+  // Its first tensor's gradient is a product of the output gradient and the input, which
+  // multiply_factors() makes of them alone.
+  bool has_factors = false;
 };
 
 class Layer {
@@ -113,6 +121,9 @@ class Layer {
   virtual void backward(const BackwardPass& pass) = 0;
   // The forward pass in evaluation mode; the same function for most layers.
   virtual void evaluate(const ForwardPass& pass) { forward(pass); }
+  // Only of layers with factors: the gradient of the first tensor.
+  virtual void multiply_factors(std::span<const float> /*output_gradient*/,
+                                std::span<const float> /*input*/, std::span<float> /*gradient*/) {}
 
  protected:
   std::size_t samples(std::span<const float> input) const noexcept {

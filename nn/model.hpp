@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "nn/layout.hpp"
 
@@ -24,11 +26,24 @@ struct MinibatchKey {
 // included.
 using IsFinalFrom = std::function<void(std::size_t offset)>;
 
+// What the gradient of a weight of a dense layer is made of: of each sample, the gradient of the
+// layer's outputs, and its inputs. The weight's gradient is the sum of their outer products:
+// samples
+// * (outputs + inputs) numbers tell what else takes outputs * inputs.
+struct Factors {
+  std::size_t tensor = 0;                   // of the layout, of shape [outputs, inputs]
+  std::span<const float> output_gradients;  // [samples, outputs], from a cache line on
+  std::span<const float> inputs;            // [samples, inputs], likewise
+};
+using TakeFactors = std::function<void(const Factors&)>;
+
 struct MinibatchView {
   std::span<const float> inputs;  // NHWC, labels.size() samples
   std::span<const std::int32_t> labels;
   MinibatchKey key;
   IsFinalFrom is_final_from = {};  // if set, told offsets that never rise, as often as may be
+  TakeFactors take_factors = {};   // if set, told those of each factored tensor once, the last
+                                   // tensor's first; valid during the call
 };
 
 struct MinibatchLoss {
@@ -61,6 +76,14 @@ class Model {
   // variance). Padding is zero. The first minibatch of a size may allocate memory (scratch, kernels
   // made for that size); later ones do not, as long as no more than eight sizes are in use.
   virtual MinibatchLoss gradient(const MinibatchView& minibatch, std::span<float> gradient) = 0;
+
+  // The tensors whose gradients have factors, in the order of the layout.
+  virtual std::vector<std::size_t> factored_tensors() const { return {}; }
+  // The gradient of such a tensor, as gradient() computes it, with the same bits: `gradient` has
+  // the tensor's size and begins at a cache line. Throws std::invalid_argument for another tensor.
+  virtual void multiply_factors(const Factors& /*factors*/, std::span<float> /*gradient*/) {
+    throw std::invalid_argument("the tensor's gradient has no factors");
+  }
 
   // Loss in evaluation mode (running statistics, no dropout). `each` is empty, or receives the part
   // of every sample (labels.size()).

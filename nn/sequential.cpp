@@ -149,10 +149,10 @@ MinibatchLoss Sequential::gradient(const MinibatchView& minibatch, std::span<flo
       log_softmax_loss(at(last.output, samples, classes()), minibatch.labels, classes(),
                        at(last.output_gradient, samples, classes()));
   if (is_aligned(gradient.data())) {
-    backward(inputs, samples, gradient, minibatch.is_final_from);
+    backward(inputs, minibatch, gradient, minibatch.is_final_from);
   } else {
     const std::span<float> aligned = aligned_gradient_.first(gradient.size());
-    backward(inputs, samples, aligned, /*is_final_from=*/{});
+    backward(inputs, minibatch, aligned, /*is_final_from=*/{});
     std::copy(aligned.begin(), aligned.end(), gradient.begin());
   }
   return loss;
@@ -195,8 +195,9 @@ BackwardPass Sequential::backward_pass(std::size_t stage, std::span<const float>
   return pass;
 }
 
-void Sequential::backward(std::span<const float> inputs, std::size_t samples,
+void Sequential::backward(std::span<const float> inputs, const MinibatchView& minibatch,
                           std::span<float> gradient, const IsFinalFrom& is_final_from) {
+  const std::size_t samples = minibatch.labels.size();
   std::size_t final_from = layout_.parameter_elements();
   for (std::size_t s = stages_.size(); s-- > 0;) {
     Stage& stage = stages_[s];
@@ -210,9 +211,30 @@ void Sequential::backward(std::span<const float> inputs, std::size_t samples,
       if (is_final_from) is_final_from(final_from);
     };
     if (is_final_from) pass.tensors_are_final = std::ref(finish_tensors);  // allocates nothing
+    const auto tell_factors = [&] {
+      minibatch.take_factors({stage.tensors.front(), pass.output_gradient, pass.input});
+    };
+    if (minibatch.take_factors) pass.factors_are_final = std::ref(tell_factors);
     stage.layer->backward(pass);
     finish_tensors();
   }
+}
+
+std::vector<std::size_t> Sequential::factored_tensors() const {
+  std::vector<std::size_t> factored;
+  for (const Stage& stage : stages_) {
+    if (stage.layer->abilities().has_factors) factored.push_back(stage.tensors.front());
+  }
+  return factored;
+}
+
+void Sequential::multiply_factors(const Factors& factors, std::span<float> gradient) {
+  const auto stage = std::ranges::find_if(stages_, [&](const Stage& s) {
+    return s.layer->abilities().has_factors && s.tensors.front() == factors.tensor;
+  });
+  if (stage == stages_.end()) return Model::multiply_factors(factors, gradient);
+  hold_to_one_thread();
+  stage->layer->multiply_factors(factors.output_gradients, factors.inputs, gradient);
 }
 
 void Sequential::clear_padding(std::span<float> buffer) const {

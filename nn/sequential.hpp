@@ -37,6 +37,8 @@ class Sequential final : public Model {
   void initialize(std::span<float> parameters, std::uint64_t seed) const override;
   void use_parameters(std::span<const float> parameters) override;
   MinibatchLoss gradient(const MinibatchView& minibatch, std::span<float> gradient) override;
+  std::vector<std::size_t> factored_tensors() const override;
+  void multiply_factors(const Factors& factors, std::span<float> gradient) override;
   MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t> labels,
                          std::span<SampleLoss> each) override;
 
@@ -71,8 +73,8 @@ class Sequential final : public Model {
                            std::size_t samples);
   BackwardPass backward_pass(std::size_t stage, std::span<const float> inputs, std::size_t samples,
                              std::span<float> gradient);
-  void backward(std::span<const float> inputs, std::size_t samples, std::span<float> gradient,
-                const IsFinalFrom& is_final_from);
+  void backward(std::span<const float> inputs, const MinibatchView& minibatch,
+                std::span<float> gradient, const IsFinalFrom& is_final_from);
   void clear_padding(std::span<float> buffer) const;
   void clear_padding_after(std::size_t tensor, std::span<float> buffer) const;
 

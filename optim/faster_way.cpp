@@ -1,6 +1,7 @@
 #include "optim/faster_way.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace rubato::optim {
 
@@ -12,10 +13,20 @@ std::int64_t FasterWay::Times::median() const {
 }
 
 std::size_t FasterWay::choose() {
-  const bool is_trial = second_is_more_.are_enough() ? uses_ % trial_period == 0 : uses_ % 2 == 1;
+  const bool is_trial = ++uses_ >= (second_is_more_.are_enough() ? period() : 2);
+  if (is_trial) uses_ = 0;
   chosen_ = is_trial ? 1 - usual_ : usual_;
-  ++uses_;
   return chosen_;
+}
+
+std::size_t FasterWay::period() const {
+  if (trials_ == Trials::often) return trial_periods.front();
+  const std::int64_t more = std::abs(second_is_more_.median());
+  const auto is_rare_enough = [usual = usual_times_.median(), more](std::size_t period) {
+    return static_cast<std::int64_t>(period) * usual >= 50 * more;
+  };
+  const auto* const period = std::ranges::find_if(trial_periods, is_rare_enough);
+  return period == trial_periods.end() ? trial_periods.back() : *period;
 }
 
 void FasterWay::took(std::int64_t nanoseconds) {

@@ -13,11 +13,18 @@ namespace rubato::optim {
 
 class FasterWay {
  public:
-  // No multiple of a small number: uses may differ in turn, as updates of a trace do. Nor are two
-  // more, where a trial takes two uses that are no trials besides (weight_writer.hpp).
-  static constexpr std::size_t trial_period = 41;
+  // Uses from one trial to the next: the first, or the first that keeps trials rare enough. No
+  // multiples of a small number, since uses may differ in turn, as updates of a trace do; nor are
+  // two more, where a trial takes two uses that are no trials besides (weight_writer.hpp).
+  static constexpr std::array<std::size_t, 6> trial_periods = {41, 101, 197, 419, 809, 1607};
   // Trials that decide, and uses just before one that it is compared with.
   static constexpr std::size_t times_kept = 9;
+
+  enum class Trials {
+    often,              // where what is faster may change soon
+    a_fiftieth_at_most  // of all time, for what trials take beyond the usual way
+  };
+  explicit FasterWay(Trials trials = Trials::often) : trials_(trials) {}
 
   // The way to go this time: 0 or 1.
   std::size_t choose();
@@ -34,11 +41,14 @@ class FasterWay {
     std::int64_t median() const;
   };
 
+  std::size_t period() const;
+
+  Trials trials_;
   Times usual_times_;     // of the usual way; when that changes, new ones come before a trial
   Times second_is_more_;  // of each trial: what way 1 took beyond way 0
   std::size_t usual_ = 0;
   std::size_t chosen_ = 0;
-  std::size_t uses_ = 0;
+  std::size_t uses_ = 0;  // since the last trial
 };
 
 }  // namespace rubato::optim

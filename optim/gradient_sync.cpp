@@ -41,6 +41,7 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
       parameter_elements_(parameter_elements),
       total_elements_(total_elements),
       kind_(kind),
+      is_automatic_(algorithm == collectives::AllreduceAlgorithm::automatic),
       units_(tensors_.size()),
       gradients_(topology, segments_, units_, total_elements),
       late_looks_(topology, segments_),
@@ -80,6 +81,11 @@ void GradientSync::measure(const MeasureOptions& options) {
   tables_.allocate(tables_.most_minibatches(), measured_numbers());
 }
 
+void GradientSync::allow_factors(std::vector<FactoredTensor> tensors, MultiplyFactors multiply) {
+  if (tensors.empty() || !may_have_factors()) return;
+  factors_ = std::make_unique<FactorExchange>(topology_, std::move(tensors), std::move(multiply));
+}
+
 void GradientSync::allow_apart() {
   if (!may_look_late()) return;
   apart_memory_ = collectives::MappedMemory(collectives::MappedMemory::no_file,
@@ -94,7 +100,7 @@ void GradientSync::reserve(std::size_t minibatches) {
 }
 
 void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::size_t mine,
-                         std::size_t most) {
+                         std::size_t most, std::span<const MinibatchRun> runs) {
   if (minibatches > tables_.most_minibatches()) {
     reserve(std::max(minibatches, 2 * tables_.most_minibatches()));
   }
@@ -111,6 +117,7 @@ void GradientSync::begin(std::size_t minibatches, std::uint64_t samples, std::si
   }
   if (measures_) measures_->begin(minibatches, kind_ == SumKind::exact ? &units_ : nullptr);
   late_looks_.begin(tables_.largest_of(topology_.node().rank()), measures_ ? &*measures_ : nullptr);
+  if (factors_) begin_factors(runs);
   std::visit([this](auto& reducer) { this->begin(*reducer); }, reducer_);
 }
 
@@ -128,8 +135,29 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
        .add_up = [this](std::size_t first, std::span<const T* const> addends, std::size_t begin,
                         std::span<T> sums) { gradients_.add_up(first, addends, begin, sums); },
        .all_are_in = [this] { all_are_in(); },
+       .complete = factors_ ? factors_->plan().blocks() : std::span<const collectives::Slice>(),
+       .bring_in = [this] { return multiply_factors(); },
        .make_block = [this](std::span<const T* const> addends, std::size_t begin,
                             std::size_t size) { make_block(addends, begin, size); }});
+}
+
+void GradientSync::begin_factors(std::span<const MinibatchRun> runs) {
+  is_timed_ = factors_->plan(runs, mine_->most_places());
+  if (is_timed_ && by_factors_or_sums_.choose() == 1) factors_->clear_plan();
+  factors_->begin();
+  gradients_.share_blocks(factors_->plan().blocks());
+  begun_ = Clock::now();
+}
+
+bool GradientSync::multiply_factors() {
+  if (!factors_->multiply([this](std::size_t i) { return mine_->place_of_other(i); })) return false;
+  mine_->take_others(factors_->plan().others().size());
+  return true;
+}
+
+void GradientSync::take_time() {
+  by_factors_or_sums_.took_before(tables_.largest_of(0)[tensors_.size()]);
+  nanoseconds_ = std::chrono::nanoseconds(Clock::now() - begun_).count();
 }
 
 void GradientSync::all_are_in() {
@@ -142,6 +170,7 @@ void GradientSync::all_are_in() {
 
 void GradientSync::accumulate_from(std::size_t from, std::span<const float> gradient) {
   if (looks_late_) return;
+  if (factors_) factors_->poll();
   const std::size_t final_from = mine_->take_from(from, gradient);
   std::visit([=](auto& reducer) { reducer->finished_from(final_from); }, reducer_);
 }
@@ -168,10 +197,12 @@ UpdateSums GradientSync::sum(std::uint64_t request, const RankNote& note, MeanUs
   tables_.notes()[topology_.all().rank()] = note;
   const std::span<std::int64_t> largest = tables_.largest_of(topology_.node().rank());
   std::ranges::copy(accumulator_->largest_bits(), largest.begin());
+  largest[tensors_.size()] = nanoseconds_;
   largest.back() = static_cast<std::int64_t>(request);
   std::visit([](auto& reducer) { reducer->reduce(); }, reducer_);
   tables_.finish_combining();
   barrier_.wait();
+  if (is_timed_) take_time();
 
   UpdateSums sums = add_slots();
   for (double square : block_squares()) sums.gradient.mean_square += square;

@@ -8,7 +8,8 @@
 //                                bits on every rank
 //
 // On several nodes, parts of this rank's last gradient may be accumulated while it is still being
-// computed (accumulate_from), and are summed over the nodes meanwhile.
+// computed (accumulate_from), and are summed over the nodes meanwhile. Gradients of dense layers
+// may travel as factors instead (factor_plan.hpp), where that is faster.
 //
 // Of an update of a few minibatches on one node, owners look at the gradients (late_looks.hpp), of
 // others each rank at its own.
@@ -20,6 +21,7 @@
 // order. So no number depends on which rank ran what.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,7 +39,9 @@
 #include "collectives/node_memory.hpp"
 #include "collectives/slice_reducer.hpp"
 #include "collectives/topology.hpp"
+#include "optim/agreed_way.hpp"
 #include "optim/exact_units.hpp"
+#include "optim/factor_exchange.hpp"
 #include "optim/gradient_accumulator.hpp"
 #include "optim/gradient_measures.hpp"
 #include "optim/gradient_noise.hpp"
@@ -115,13 +119,21 @@ class GradientSync {
   // Collective. Makes room for updates of so many minibatches, so that begin() need not.
   void reserve(std::size_t minibatches);
 
+  // Whether gradients may travel as factors: on several nodes, by the automatic algorithm, in exact
+  // sums (those of floats depend on their order).
+  bool may_have_factors() const { return overlaps() && is_automatic_ && kind_ == SumKind::exact; }
+  // Collective, before the first begin(): gradients of these tensors, in order, may travel so,
+  // where that may be; `multiply` makes them of their factors.
+  void allow_factors(std::vector<FactoredTensor> tensors, MultiplyFactors multiply);
+  bool has_factors() const noexcept { return factors_ != nullptr; }
+
   // Collective the first time that an update has more minibatches than any before (the slots grow).
   // `samples` of the whole update must equal what the ranks are about to run; `mine` is how many of
   // the minibatches this rank runs, where it knows, and `most` how many the rank with the most of
-  // them, where all know.
+  // them, where all know; `runs` who runs which, where factors may travel.
   void begin(std::size_t minibatches, std::uint64_t samples,
              std::size_t mine = RankGradients::any_number,
-             std::size_t most = RankGradients::any_number);
+             std::size_t most = RankGradients::any_number, std::span<const MinibatchRun> runs = {});
 
   // Between begin() and sum(), which may write the mean there: a place for this rank's next
   // gradient, total_elements long, another one after each accumulate(). If the rank has at most
@@ -142,6 +154,10 @@ class GradientSync {
 
   // `gradient` is the SUM over the minibatch's samples, total_elements long, padding zero.
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
+
+  // Of each of this rank's minibatches, before it is accumulated, those of every tensor that may
+  // travel so, the last one's first. Never waits.
+  void take_factors(const Factors& factors) { factors_->send(factors); }
 
   // Whether accumulate_from() is of any use: it is not on one node, where the sum needs no network.
   bool overlaps() const {
@@ -190,12 +206,16 @@ class GradientSync {
   std::size_t total_elements() const noexcept { return total_elements_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
   using Reducer = std::variant<std::unique_ptr<collectives::SliceReducer<double>>,
                                std::unique_ptr<collectives::SliceReducer<float>>>;
   template <class T>
   void make_reducer(collectives::AllreduceAlgorithm algorithm);
   template <class T>
   void begin(collectives::SliceReducer<T>& reducer);
+  void begin_factors(std::span<const MinibatchRun> runs);
+  bool multiply_factors();
+  void take_time();
   // The addends of all ranks of the node are final, and what they say besides.
   void all_are_in();
   // Begins the use of the mean if the outcome is certain: the addends of all ranks are final.
@@ -241,6 +261,7 @@ class GradientSync {
   std::size_t parameter_elements_;
   std::size_t total_elements_;
   SumKind kind_;
+  bool is_automatic_;
   ExactUnits units_;
   NodeGradients gradients_;
   LateLooks late_looks_;
@@ -248,6 +269,11 @@ class GradientSync {
   Reducer reducer_;
   std::optional<GradientAccumulator> accumulator_;
   std::optional<RankGradients> mine_;
+  std::unique_ptr<FactorExchange> factors_;
+  AgreedWay by_factors_or_sums_;
+  bool is_timed_ = false;  // this update went one of these ways
+  Clock::time_point begun_;
+  std::int64_t nanoseconds_ = 0;  // of the last one that did
   std::optional<GradientMeasures> measures_;
   MeanWatch mean_watch_;
   collectives::NodeMemory

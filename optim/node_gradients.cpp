@@ -55,11 +55,16 @@ void NodeGradients::hand_over(std::span<const float> gradient, std::span<float> 
 
 template <class T, class Use>
 void NodeGradients::for_each_gradient(std::size_t first, std::span<const T* const> arrays,
-                                      const Use& use) const {
+                                      std::size_t begin, const Use& use) const {
+  const bool is_shared = this->is_shared(begin);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const auto* const sums = reinterpret_cast<const float*>(arrays[i]);
-    for (std::size_t which = 0; which < parts_of(first + i).gradients; ++which) {
+    const Parts& parts = parts_of(first + i);
+    for (std::size_t which = 0; which < parts.gradients; ++which) {
       use(gradient_of(first + i, which, sums));
+    }
+    for (std::size_t other = 0; is_shared && other < parts.others; ++other) {
+      use(gradient_of(first + i, first_other(parts.gradients) + other, sums));
     }
   }
 }
@@ -107,12 +112,18 @@ void NodeGradients::add_up(std::size_t first, std::span<const T* const> arrays, 
     }
     adds = true;
   };
-  for_each_gradient(first, arrays, [&](const float* gradient) {
+  for_each_gradient(first, arrays, begin, [&](const float* gradient) {
     if (waiting != nullptr) add(waiting, gradient);
     waiting = waiting == nullptr ? gradient : nullptr;
   });
   if (waiting != nullptr) add(waiting, nullptr);
   if (!adds) std::ranges::fill(sums, T{});
+}
+
+bool NodeGradients::is_shared(std::size_t begin) const {
+  return std::ranges::any_of(shared_blocks_, [=](const collectives::Slice& blocks) {
+    return begin >= blocks.begin && begin < blocks.end();
+  });
 }
 
 bool NodeGradients::can_take_mean() const {

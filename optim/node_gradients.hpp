@@ -38,8 +38,16 @@ class NodeGradients {
   struct Parts {
     std::size_t gradients = 0;  // in the first so many places
     bool has_sums = false;      // in its array: then only the own places hold gradients
+    std::size_t others = 0;     // of other nodes' minibatches, from place first_other() on: only
+                                // the blocks that are shared
     std::array<std::size_t, most_places> slots = {};  // of gradients that nobody has looked at
   };
+
+  // Where gradients of other nodes' minibatches begin, after so many of the rank's own: not in the
+  // first place, which also takes results.
+  static constexpr std::size_t first_other(std::size_t gradients) {
+    return gradients == 0 ? 1 : gradients;
+  }
 
   // Collective. `segments` and `units` must outlive this; the units are the same on all ranks.
   NodeGradients(const collectives::Topology& topology, const TensorSegments& segments,
@@ -55,6 +63,9 @@ class NodeGradients {
   // Copies a gradient that this rank has computed elsewhere into a place of its own, past the cache
   // what other ranks will add up.
   void hand_over(std::span<const float> gradient, std::span<float> place) const;
+  // Whole blocks, the same on all ranks of the node, in which ranks also have gradients of other
+  // nodes' minibatches. Kept to the next call.
+  void share_blocks(std::span<const collectives::Slice> blocks) { shared_blocks_ = blocks; }
   // What this rank has of the update. The others may read it after a barrier or a progress mark.
   void set_parts(Parts parts) { parts_of(node_rank_) = parts; }
 
@@ -99,9 +110,12 @@ class NodeGradients {
   bool is_of_parameter(const Segment& segment) const;
   template <class Float>
   Float* gradient_of(std::size_t node_rank, std::size_t which, Float* sums) const;
-  // Calls use(gradient) for those of ranks first, first + 1, ..., in order.
+  bool is_shared(std::size_t begin) const;
+  // Calls use(gradient) for those of ranks first, first + 1, ..., in order, that have the block
+  // which begins there.
   template <class T, class Use>
-  void for_each_gradient(std::size_t first, std::span<const T* const> arrays, const Use& use) const;
+  void for_each_gradient(std::size_t first, std::span<const T* const> arrays, std::size_t begin,
+                         const Use& use) const;
 
   const TensorSegments& segments_;
   const ExactUnits& units_;
@@ -109,6 +123,7 @@ class NodeGradients {
   std::size_t node_ranks_;
   std::size_t total_elements_;
   collectives::Slice my_slice_;
+  std::span<const collectives::Slice> shared_blocks_;
   collectives::NodeMemory memory_;  // per rank: a line with its parts, its own places
 };
 

@@ -52,6 +52,11 @@ void RankGradients::keep(std::span<const float> gradient, std::size_t slot) {
   ++taken_;
 }
 
+void RankGradients::take_others(std::size_t number) {
+  parts_.others = number;
+  node_.set_parts(parts_);
+}
+
 void RankGradients::require_room() const {
   if (taken_ == number_) throw std::logic_error("more gradients than the rank said it has");
 }
@@ -84,8 +89,9 @@ bool RankGradients::stays(std::span<const float> gradient) const {
 }
 
 NodeGradients::Parts RankGradients::parts_with_next(bool stays) const {
-  return stays ? NodeGradients::Parts{parts_.gradients + 1, parts_.has_sums, {}}
-               : NodeGradients::Parts{parts_.gradients, true, {}};
+  NodeGradients::Parts parts{.gradients = parts_.gradients, .has_sums = true};
+  if (stays) parts = {.gradients = parts_.gradients + 1, .has_sums = parts_.has_sums};
+  return parts;
 }
 
 }  // namespace rubato::optim

@@ -34,6 +34,13 @@ class RankGradients {
   // Where to compute the next one; another place after each take().
   std::span<float> place() const { return node_.place(taken_ % places_, sums_); }
 
+  // Of a few, known in begin(): where to write the gradients of other nodes' minibatches, of the
+  // blocks that the node shares, and that there are so many of them.
+  std::span<float> place_of_other(std::size_t number) const {
+    return node_.place(NodeGradients::first_other(number_) + number, sums_);
+  }
+  void take_others(std::size_t number);
+
   // Takes the next one. Writes its squared norm to `square`, at the latest when the one after it is
   // taken.
   void take(std::span<const float> gradient, double& square);

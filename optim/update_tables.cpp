@@ -11,7 +11,7 @@ UpdateTables::UpdateTables(const collectives::Topology& topology, std::size_t te
     : topology_(topology),
       patience_(collectives::waiting_patience(topology)),
       tensors_(tensors),
-      largest_memory_(topology, (tensors + 1) * sizeof(std::int64_t)),
+      largest_memory_(topology, (tensors + 2) * sizeof(std::int64_t)),
       memory_(topology, 0) {}
 
 void UpdateTables::allocate(std::size_t minibatches, std::size_t measured) {
@@ -41,7 +41,7 @@ std::span<MinibatchSlot> UpdateTables::slots() const {
 }
 
 std::span<std::int64_t> UpdateTables::largest_of(std::size_t node_rank) const {
-  return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_ + 1);
+  return largest_memory_.region_as<std::int64_t>(node_rank).first(tensors_ + 2);
 }
 
 void UpdateTables::begin_combining(std::size_t minibatches) {

@@ -1,6 +1,6 @@
 // The numbers that ranks tell each other of an update beside its gradients: of each rank what it
-// notes of itself, of each minibatch a slot, what the measures send; and of each tensor the largest
-// magnitude, with a request.
+// notes of itself, of each minibatch a slot, what the measures send; and the largest of all ranks:
+// of each tensor's magnitudes, with a duration and a request.
 //
 // Within a node they stand where its ranks see them. Nodes add up their tables while their
 // gradients are still on the way, so that most of what that takes on the network is hidden. An
@@ -50,7 +50,8 @@ class UpdateTables {
   std::span<MinibatchSlot> slots() const;
   // Those of the node's first rank alone.
   std::span<double> measured() const;
-  // Bits of the largest |g| of each tensor, and the request, of a rank of the node. Once several
+  // Bits of the largest |g| of each tensor, how long the update before took (0: not timed), and the
+  // request, of a rank of the node. Once several
   // nodes are combined, the largest among the node's ranks are those of all nodes.
   std::span<std::int64_t> largest_of(std::size_t node_rank) const;
 

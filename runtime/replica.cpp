@@ -39,9 +39,11 @@ Replica::Replica(const collectives::Topology& topology, std::unique_ptr<nn::Mode
 }
 
 nn::MinibatchLoss Replica::run(const data::LoadedMinibatch& loaded, std::span<float> gradient,
-                               nn::IsFinalFrom is_final_from) {
+                               nn::IsFinalFrom is_final_from, nn::TakeFactors take_factors) {
   const nn::MinibatchKey key{seed_, loaded.minibatch.epoch, loaded.minibatch.index};
-  return model_->gradient({loaded.inputs, loaded.labels, key, std::move(is_final_from)}, gradient);
+  return model_->gradient(
+      {loaded.inputs, loaded.labels, key, std::move(is_final_from), std::move(take_factors)},
+      gradient);
 }
 
 void Replica::use_weights(std::span<const float> weights) {

@@ -28,9 +28,10 @@ class Replica {
           std::vector<std::string> optimizer_state_names, std::uint64_t seed);
 
   // Runs a minibatch forward and backward: `gradient` then holds the sum over its samples.
-  // `is_final_from` hears from the model which part of it does already.
+  // `is_final_from` hears from the model which part of it does already, `take_factors` what some of
+  // it is made of.
   nn::MinibatchLoss run(const data::LoadedMinibatch& loaded, std::span<float> gradient,
-                        nn::IsFinalFrom is_final_from = {});
+                        nn::IsFinalFrom is_final_from = {}, nn::TakeFactors take_factors = {});
 
   // To be called on every rank after the node's weights have changed (and a barrier has passed).
   void use_new_weights() { use_weights(shared_.parameters); }

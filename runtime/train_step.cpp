@@ -18,6 +18,7 @@
 #include <chrono>
 #include <utility>
 
+#include "runtime/dense_factors.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/seconds_since.hpp"
 
@@ -36,6 +37,7 @@ TrainStep::TrainStep(const collectives::Topology& topology, Replica& replica,
       timer_(options_.clock) {
   sync_.measure(optimizer_.measures(replica_.shared()));
   if (slice_update_.allow_own_weights()) sync_.allow_apart();
+  allow_factors(replica_.model(), sync_);
 }
 
 StepReport TrainStep::run(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming,
@@ -166,15 +168,17 @@ void TrainStep::request_mine(const data::PlannedUpdate& update,
 }
 
 void TrainStep::run_substeps(const data::PlannedUpdate& update) {
-  sync_.begin(update.minibatches.size(), update.batch_size, mine_.slots.size(), mine_.most);
+  sync_.begin(update.minibatches.size(), update.batch_size, mine_.slots.size(), mine_.most,
+              runs_of(update));
   timer_.begin();
   for (const std::size_t slot : mine_.slots) {
     const data::Minibatch& minibatch = update.minibatches[slot];
     beat(update, Phase::loading_data);
     const data::LoadedMinibatch loaded = loader_.next();
     beat(update, Phase::computing);
-    const nn::MinibatchLoss loss = replica_.run(
-        loaded, sync_.gradient(), slot == mine_.slots.back() ? sum_early() : nn::IsFinalFrom());
+    const nn::MinibatchLoss loss =
+        replica_.run(loaded, sync_.gradient(),
+                     slot == mine_.slots.back() ? sum_early() : nn::IsFinalFrom(), send_factors());
     const std::uint64_t audit = audit_of(minibatch.epoch, update.begin.update, loaded.samples);
     beat(update, Phase::accumulating);
     sync_.accumulate({slot, minibatch.size, loss.loss_sum, loss.correct, audit}, sync_.gradient());
@@ -186,6 +190,23 @@ void TrainStep::run_substeps(const data::PlannedUpdate& update) {
 nn::IsFinalFrom TrainStep::sum_early() {
   if (!sync_.overlaps()) return {};
   return [this](std::size_t from) { sync_.accumulate_from(from, sync_.gradient()); };
+}
+
+// What a few gradients are made of may be less to send than their sum is.
+nn::TakeFactors TrainStep::send_factors() {
+  if (!sync_.has_factors()) return {};
+  return [this](const nn::Factors& factors) {
+    sync_.take_factors({factors.tensor, factors.output_gradients, factors.inputs});
+  };
+}
+
+std::span<const optim::MinibatchRun> TrainStep::runs_of(const data::PlannedUpdate& update) {
+  runs_.clear();
+  if (!sync_.has_factors()) return {};
+  for (std::size_t i = 0; i < update.minibatches.size(); ++i) {
+    runs_.push_back({mine_.owners[i], update.minibatches[i].size});
+  }
+  return runs_;
 }
 
 void TrainStep::beat(const data::PlannedUpdate& update, Phase phase) const {

@@ -61,7 +61,9 @@ class TrainStep {
   void prepare_data(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
   void request_mine(const data::PlannedUpdate& update, const std::vector<std::size_t>& slots);
   void run_substeps(const data::PlannedUpdate& update);
+  std::span<const optim::MinibatchRun> runs_of(const data::PlannedUpdate& update);
   nn::IsFinalFrom sum_early();
+  nn::TakeFactors send_factors();
   struct Summed {
     optim::UpdateSums sums;
     bool was_repeated = false;
@@ -87,6 +89,7 @@ class TrainStep {
   WorkShare::Minibatches next_mine_;        // and in the next one, if
   bool is_prefetched_ = false;              // its data are queued already
   std::vector<data::Minibatch> requested_;  // in one call of request_mine()
+  std::vector<optim::MinibatchRun> runs_;   // of the update that runs
   bool has_begun_ = false;                  // an update was run
   UsedMemory used_memory_;                  // by now, in huge pages
 };

@@ -34,6 +34,17 @@ TEST(BucketOrder, SlicesBeyondTheBorderHaveOneKind) {
   expect_buckets(buckets_of({2 * block, 2 * block}, block, 4), {{2 * block, 2 * block}});
 }
 
+TEST(BucketOrder, WhatIsLeftOutIsInNoneAndEndsOne) {
+  const std::vector<Slice> gaps = {{block, block}, {4 * block, 3 * block}};
+  expect_buckets(
+      buckets_of({0, 9 * block + 5}, 9 * block, 2, gaps),
+      {{8 * block, block}, {7 * block, block}, {2 * block, 2 * block}, {0, block}, {9 * block, 5}});
+  // Of a slice that begins and ends within gaps, and of one within a gap.
+  expect_buckets(buckets_of({5 * block, 3 * block}, 9 * block, 2, gaps), {{7 * block, block}});
+  expect_buckets(buckets_of({block, 4 * block}, 9 * block, 4, gaps), {{2 * block, 2 * block}});
+  expect_buckets(buckets_of({5 * block, block}, 9 * block, 2, gaps), {});
+}
+
 TEST(BucketOrder, AnEmptySliceHasNone) { expect_buckets(buckets_of({}, 100, 4), {}); }
 
 TEST(BucketOrder, ABucketHasBlocks) {

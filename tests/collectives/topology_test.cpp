@@ -70,6 +70,9 @@ TEST(Topology, PretendedNodesAreConsecutiveRanks) {
     EXPECT_EQ(topology.node_index(), world.rank() / per_node);
     EXPECT_EQ(topology.node().rank(), world.rank() % per_node);
     EXPECT_EQ(topology.ranks_per_node().back(), last);
+    for (std::size_t rank = 0; rank < world.size(); ++rank) {
+      EXPECT_EQ(topology.places()[rank], (RankPlace{rank / per_node, rank % per_node}));
+    }
     EXPECT_EQ(std::accumulate(topology.ranks_per_node().begin(), topology.ranks_per_node().end(),
                               std::size_t{0}),
               world.size());

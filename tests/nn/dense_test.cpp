@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "tests/nn/layer_under_test.hpp"
 
 namespace rubato::nn {
@@ -42,6 +48,32 @@ TEST(Dense, TellsThatItsTensorsAreFinalBeforeItGoesOn) {
   for (const std::string& name : backend_names()) {
     SCOPED_TRACE(name);
     LayerUnderTest(dense(name, Activation::relu), 4).expect_to_tell_that_tensors_are_final();
+  }
+}
+
+TEST(Dense, MakesItsWeightsGradientOfTheFactorsThatItTells) {
+  for (const std::string& name : backend_names()) {
+    SCOPED_TRACE(name);
+    LayerUnderTest test(dense(name, Activation::relu), 4);
+    test.forward();
+    AlignedBuffer<float> changing, again;
+    const std::span<float> output_gradient = changing.first(test.output_gradient().size());
+    std::ranges::copy(test.output_gradient(), output_gradient.begin());
+    std::vector<float> told;
+    BackwardPass pass{test.input(), test.output(), output_gradient, {}, test.input_gradient()};
+    const std::array<std::span<float>, 2> gradients = {test.gradient(0), test.gradient(1)};
+    pass.tensor_gradients = gradients;
+    pass.factors_are_final = [&] {
+      EXPECT_TRUE(told.empty());
+      told.assign(output_gradient.begin(), output_gradient.end());
+    };
+    test.layer().backward(pass);
+    ASSERT_EQ(told.size(), output_gradient.size());
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      EXPECT_EQ(told[i], test.output()[i] > 0 ? test.output_gradient()[i] : 0.0F);
+    }
+    test.layer().multiply_factors(output_gradient, test.input(), again.first(5 * 6));
+    EXPECT_TRUE(std::ranges::equal(again.first(5 * 6), test.gradient(0)));
   }
 }
 

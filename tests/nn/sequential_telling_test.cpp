@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/nn/model_under_test.hpp"
@@ -45,6 +46,43 @@ TEST(SequentialTelling, IsBeforeALayerGoesOnWithItsInputGradient) {
   const std::size_t third = begin_of(4);
   const std::size_t second = begin_of(2);
   EXPECT_EQ(told, (std::vector<std::size_t>{third, third, second, second, begin_of(0)}));
+}
+
+// Of each dense layer once, the last one's first; of what is told, and of no more, its weight's
+// gradient can be made again.
+TEST(SequentialTelling, IsOfTheFactorsOfDenseLayers) {
+  for_each_model([](const ModelCase& c, Backend backend) {
+    ModelUnderTest test(c.spec, c.shape, 6, backend);
+    test.compute();
+    std::vector<std::size_t> told;
+    std::vector<std::vector<float>> made;
+    const auto take_factors = [&](const Factors& factors) {
+      const TensorInfo& weight = test.layout().tensors()[factors.tensor];
+      ASSERT_EQ(factors.output_gradients.size(), 6 * weight.shape[0]);
+      ASSERT_EQ(factors.inputs.size(), 6 * weight.shape[1]);
+      AlignedBuffer<float> gradient;
+      test.model().multiply_factors(factors, gradient.first(weight.size));
+      told.push_back(factors.tensor);
+      made.push_back(copy_of(gradient.first(weight.size)));
+    };
+    test.model().gradient({test.inputs(), test.labels(), test_key, {}, take_factors},
+                          test.gradient());
+    EXPECT_FALSE(told.empty());
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      const TensorInfo& weight = test.layout().tensors()[told[i]];
+      EXPECT_EQ(weight.shape.size(), 2U);
+      EXPECT_TRUE(has_equal_bits(made[i], test.gradient_of(weight))) << weight.name;
+    }
+    std::ranges::reverse(told);
+    EXPECT_EQ(told, test.model().factored_tensors());
+  });
+}
+
+TEST(SequentialTelling, RefusesToMultiplyForAnotherTensor) {
+  ModelUnderTest test("mnist", {28, 28, 1}, 2, backend("auto"));
+  std::vector<float> any(64);
+  EXPECT_THROW(test.model().multiply_factors({0, any, any}, any), std::invalid_argument)
+      << "a convolution's weight";
 }
 
 }  // namespace

@@ -5,9 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace rubato::optim {
 namespace {
+
+constexpr std::size_t trial_period = FasterWay::trial_periods.front();
 
 using Nanoseconds = std::array<std::int64_t, 2>;  // of each way
 
@@ -27,17 +30,36 @@ TEST(FasterWay, IsFoundAtOnceWhicheverItIs) {
     FasterWay faster;
     uses(faster, 2 * FasterWay::times_kept, taken);
     const std::size_t better = taken[0] < taken[1] ? 0 : 1;
-    const auto [first, second] = uses(faster, 10 * FasterWay::trial_period, taken);
+    const auto [first, second] = uses(faster, 10 * trial_period, taken);
     EXPECT_EQ(better == 0 ? second : first, 10U) << "trials of the slower way";
+  }
+}
+
+// A trial costs what the other way takes beyond the usual one.
+TEST(FasterWay, TriesTheMoreRarelyTheMoreATrialCostsWhereAskedTo) {
+  for (const auto& [slower, period] : {std::pair{182, 41},
+                                       {183, 101},
+                                       {300, 101},
+                                       {303, 197},
+                                       {700, 419},
+                                       {1'500, 809},
+                                       {3'000, 1607},
+                                       {90'000, 1607}}) {
+    FasterWay faster(FasterWay::Trials::a_fiftieth_at_most);
+    uses(faster, 2 * FasterWay::times_kept, {100, slower});
+    const auto cycle = static_cast<std::size_t>(period);
+    EXPECT_EQ(uses(faster, cycle - 1, {100, slower})[1], 0U) << slower;
+    EXPECT_EQ(uses(faster, 1, {100, slower})[1], 1U) << slower;
+    EXPECT_EQ(uses(faster, 3 * cycle, {100, slower})[1], 3U) << slower;
   }
 }
 
 TEST(FasterWay, ChangesWhenTheOtherBecomesFaster) {
   FasterWay faster;
   uses(faster, 50, {100, 150});
-  uses(faster, FasterWay::times_kept * FasterWay::trial_period, {270, 170});
+  uses(faster, FasterWay::times_kept * trial_period, {270, 170});
   EXPECT_GE(uses(faster, 100, {270, 170})[1], 95U);
-  uses(faster, FasterWay::times_kept * FasterWay::trial_period, {100, 150});
+  uses(faster, FasterWay::times_kept * trial_period, {100, 150});
   EXPECT_GE(uses(faster, 100, {100, 150})[0], 95U);
 }
 
@@ -52,7 +74,7 @@ void expect_only_trials_of_the_second(std::size_t number, const Taken& taken) {
     of_the_second += way;
     faster.took(taken(i, way));
   }
-  EXPECT_LE(of_the_second, FasterWay::times_kept + number / FasterWay::trial_period + 1);
+  EXPECT_LE(of_the_second, FasterWay::times_kept + number / trial_period + 1);
 }
 
 TEST(FasterWay, ComparesUsesOfAllKindsWhereTheyDifferInTurn) {
@@ -66,7 +88,7 @@ TEST(FasterWay, ComparesUsesOfAllKindsWhereTheyDifferInTurn) {
 // says nothing of how long it would take in a fast one.
 TEST(FasterWay, ComparesOnlyTimesThatAreCloseToEachOther) {
   expect_only_trials_of_the_second(4000, [](std::size_t i, std::size_t way) {
-    const bool is_slow = i / (3 * FasterWay::trial_period) % 4 == 3;
+    const bool is_slow = i / (3 * trial_period) % 4 == 3;
     return (way == 0 ? 100 : 120) * (is_slow ? 2 : 1);
   });
 }
@@ -79,13 +101,14 @@ TEST(FasterWay, IsNotDecidedByOneTrial) {
       while (faster.choose() == 0) faster.took(trial == held_up ? 9'000 : 100);
       faster.took(110);
     }
-    EXPECT_EQ(uses(faster, FasterWay::trial_period - 1, {100, 110})[1], 0U) << held_up;
+    EXPECT_EQ(uses(faster, trial_period - 1, {100, 110})[1], 0U) << held_up;
   }
 }
 
 TEST(FasterWay, IsComparedWithMoreThanTheLastUse) {
   expect_only_trials_of_the_second(1000, [](std::size_t i, std::size_t way) {
-    const bool is_held_up = (i + 1) % FasterWay::trial_period == 0;  // the one before a trial
+    // The one before a trial: the first trials take turns with other uses.
+    const bool is_held_up = (i + 2 - 2 * FasterWay::times_kept) % trial_period == 0;
     return way == 1 ? 110 : is_held_up ? 9'000 : 100;
   });
 }

@@ -72,20 +72,26 @@ TEST(WorkShare, EveryMinibatchHasOneRank) {
       auto shares = shares_of(assignment, ranks);
       for (std::size_t update = 0; update < 60; ++update) {
         const std::size_t minibatches = 1 + update * 7 % 13;
-        std::vector<int> owners(minibatches, 0);
+        std::vector<int> times_run(minibatches, 0);
         std::vector<RankTime> times;
         std::set<std::size_t> most_told;
+        std::set<std::vector<std::size_t>> owners_told;
         std::size_t most = 0;
         for (std::size_t rank = 0; rank < ranks; ++rank) {
-          const auto [mine, most_of_all] = shares[rank].of(update_of(minibatches));
+          const auto [mine, most_of_all, owners] = shares[rank].of(update_of(minibatches));
           most_told.insert(most_of_all);
+          owners_told.insert(owners);
           most = std::max(most, mine.size());
-          for (const std::size_t slot : mine) ++owners.at(slot);
+          for (const std::size_t slot : mine) {
+            ++times_run.at(slot);
+            EXPECT_EQ(owners.at(slot), rank);
+          }
           const auto count = static_cast<double>(mine.size());
           const double seconds = count * static_cast<double>(1 + (rank + update / 20) % 3);
           times.push_back({seconds, seconds, count});
         }
-        EXPECT_EQ(owners, std::vector<int>(minibatches, 1));
+        EXPECT_EQ(times_run, std::vector<int>(minibatches, 1));
+        EXPECT_EQ(owners_told.size(), 1U);
         EXPECT_EQ(most_told, std::set{most}) << ranks << " ranks, " << minibatches;
         for (WorkShare& share : shares) share.learn(times, size);
       }

@@ -1,0 +1,60 @@
+#include "optim/agreed_way.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rubato::optim {
+namespace {
+
+// The ways of so many uses in a row, if way 0 takes `first` and way 1 `second`.
+std::vector<std::size_t> ways(std::size_t number, std::int64_t first, std::int64_t second) {
+  AgreedWay agreed;
+  std::int64_t last_use = 0;
+  std::vector<std::size_t> ways;
+  for (std::size_t i = 0; i < number; ++i) {
+    ways.push_back(agreed.choose());
+    agreed.took_before(last_use);
+    last_use = ways.back() == 0 ? first : second;
+  }
+  return ways;
+}
+
+TEST(AgreedWay, HoldsEachChoiceForTwoUses) {
+  const std::vector<std::size_t> found = ways(1000, 100, 150);
+  for (std::size_t i = 0; i < found.size(); i += 2) EXPECT_EQ(found[i], found[i + 1]) << i;
+}
+
+TEST(AgreedWay, IsTheFasterOne) {
+  constexpr std::size_t at_first = 4 * FasterWay::times_kept;
+  for (const bool second_is_faster : {false, true}) {
+    const std::vector<std::size_t> found =
+        second_is_faster ? ways(1000, 150, 100) : ways(1000, 100, 150);
+    std::size_t uses_of_slower = 0;
+    for (std::size_t i = at_first; i < found.size(); ++i) {
+      uses_of_slower += (found[i] == 1) != second_is_faster ? 1U : 0U;
+    }
+    EXPECT_EQ(uses_of_slower, 2 * ((1000 - at_first) / 2 / FasterWay::trial_periods.front()));
+  }
+}
+
+// The time that comes with the second use of a choice is that of the first: others are not counted.
+TEST(AgreedWay, LearnsFromTheFirstUseOfEachChoice) {
+  AgreedWay agreed;
+  std::array<std::size_t, 2> late_uses = {};
+  std::int64_t last_use = 0;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const std::size_t way = agreed.choose();
+    if (i >= 100) ++late_uses[way];
+    agreed.took_before(last_use);
+    // Way 0 takes less, but in second uses, where it seems to take most.
+    last_use = i % 2 == 1 ? (way == 0 ? 9'000 : 10) : (way == 0 ? 100 : 150);
+  }
+  EXPECT_GE(late_uses[0], 94U);
+}
+
+}  // namespace
+}  // namespace rubato::optim
