@@ -179,6 +179,19 @@ TEST_F(PromiseTest, ForConvolutionsBatchNormAndDropout) {
   }
 }
 
+// Which hosts may send as factors (dense_factors.hpp), in updates of one minibatch a rank or a few.
+TEST_F(PromiseTest, ForDenseLayersOfManyWeights) {
+  for (const char* rule : {"linear", "adascale"}) {
+    for (const bool is_single : {false, true}) {
+      RunOptions options = is_single ? single_minibatches_run(30) : uneven_run();
+      if (is_single) options.batch_size = 2 * options.minibatch;
+      options.model = "mlp:192,160";
+      options.rule = rule;
+      expect_same_result(options, std::string(rule) + (is_single ? ", two minibatches" : ""));
+    }
+  }
+}
+
 // Rows that hold for many updates, end epochs early and change the minibatch in their middle.
 TEST_F(PromiseTest, ForMinibatchesThatChange) {
   if (world.rank() == 0) {
