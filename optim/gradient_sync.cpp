@@ -81,11 +81,6 @@ void GradientSync::measure(const MeasureOptions& options) {
   tables_.allocate(tables_.most_minibatches(), measured_numbers());
 }
 
-void GradientSync::allow_factors(std::vector<FactoredTensor> tensors, MultiplyFactors multiply) {
-  if (tensors.empty() || !may_have_factors()) return;
-  factors_ = std::make_unique<FactorExchange>(topology_, std::move(tensors), std::move(multiply));
-}
-
 void GradientSync::allow_apart() {
   if (!may_look_late()) return;
   apart_memory_ = collectives::MappedMemory(collectives::MappedMemory::no_file,
@@ -139,25 +134,6 @@ void GradientSync::begin(collectives::SliceReducer<T>& reducer) {
        .bring_in = [this] { return multiply_factors(); },
        .make_block = [this](std::span<const T* const> addends, std::size_t begin,
                             std::size_t size) { make_block(addends, begin, size); }});
-}
-
-void GradientSync::begin_factors(std::span<const MinibatchRun> runs) {
-  is_timed_ = factors_->plan(runs, mine_->most_places());
-  if (is_timed_ && by_factors_or_sums_.choose() == 1) factors_->clear_plan();
-  factors_->begin();
-  gradients_.share_blocks(factors_->plan().blocks());
-  begun_ = Clock::now();
-}
-
-bool GradientSync::multiply_factors() {
-  if (!factors_->multiply([this](std::size_t i) { return mine_->place_of_other(i); })) return false;
-  mine_->take_others(factors_->plan().others().size());
-  return true;
-}
-
-void GradientSync::take_time() {
-  by_factors_or_sums_.took_before(tables_.largest_of(0)[tensors_.size()]);
-  nanoseconds_ = std::chrono::nanoseconds(Clock::now() - begun_).count();
 }
 
 void GradientSync::all_are_in() {

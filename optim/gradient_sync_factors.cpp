@@ -1,0 +1,33 @@
+// What an update does where gradients may travel as factors.
+#include <chrono>
+#include <utility>
+
+#include "optim/gradient_sync.hpp"
+
+namespace rubato::optim {
+
+void GradientSync::allow_factors(std::vector<FactoredTensor> tensors, MultiplyFactors multiply) {
+  if (tensors.empty() || !may_have_factors()) return;
+  factors_ = std::make_unique<FactorExchange>(topology_, std::move(tensors), std::move(multiply));
+}
+
+void GradientSync::begin_factors(std::span<const MinibatchRun> runs) {
+  is_timed_ = factors_->plan(runs, mine_->most_places());
+  if (is_timed_ && by_factors_or_sums_.choose() == 1) factors_->clear_plan();
+  factors_->begin();
+  gradients_.share_blocks(factors_->plan().blocks());
+  begun_ = Clock::now();
+}
+
+bool GradientSync::multiply_factors() {
+  if (!factors_->multiply([this](std::size_t i) { return mine_->place_of_other(i); })) return false;
+  mine_->take_others(factors_->plan().others().size());
+  return true;
+}
+
+void GradientSync::take_time() {
+  by_factors_or_sums_.took_before(tables_.largest_of(0)[tensors_.size()]);
+  nanoseconds_ = std::chrono::nanoseconds(Clock::now() - begun_).count();
+}
+
+}  // namespace rubato::optim
