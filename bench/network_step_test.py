@@ -12,9 +12,11 @@ from rubato_train import Case
 class LeastSeconds(unittest.TestCase):
     TWO = [model_costs.dense(100, 100), model_costs.dense(100, 10)]  # 23 parts of arithmetic
 
+    # Of minibatches that are too large for factors.
     def least(self, layers, computing, summing, substeps=1):
         with mock.patch.object(model_costs, "layers_of", return_value=layers):
-            return network_step.least_seconds(Case("any", substeps, 2), computing, summing)
+            case = Case("any", substeps, 2, minibatch=1000)
+            return network_step.least_seconds(case, computing, summing)
 
     def test_of_one_layer_follows_all_computing(self):
         self.assertAlmostEqual(self.least([model_costs.dense(7, 9)], 4, 3), 7)
@@ -33,6 +35,37 @@ class LeastSeconds(unittest.TestCase):
     def test_has_the_gradient_of_normalisation_before_that_of_the_weights(self):
         layers = [model_costs.dense(10, 10), model_costs.Norm(10)]  # passed twice: a second each
         self.assertAlmostEqual(self.least(layers, 2, 110 + 20), 1 + 110 + 20)
+
+
+class NumbersSent(unittest.TestCase):
+    LAYER = model_costs.dense(500, 100)  # 50000 weights, 600 numbers of factors a sample
+
+    def sent(self, layer, substeps=1, minibatch=32):
+        return network_step.numbers_sent(layer, Case("any", substeps, 2, minibatch))
+
+    def test_are_factors_where_these_are_fewer(self):
+        self.assertEqual(self.sent(self.LAYER), 100 + 32 * 600)
+        self.assertEqual(self.sent(self.LAYER, minibatch=83), 100 + 83 * 600)
+        self.assertEqual(self.sent(self.LAYER, minibatch=84), 100 + 50000)
+
+    def test_are_those_of_every_substep_while_there_is_room(self):
+        self.assertEqual(self.sent(self.LAYER, substeps=2), 100 + 64 * 600)
+        self.assertEqual(self.sent(self.LAYER, substeps=3, minibatch=1), 100 + 50000)
+
+    def test_are_gradients_of_small_weights_and_of_convolutions(self):
+        self.assertEqual(self.sent(model_costs.dense(80, 100), minibatch=1), 100 + 8000)
+        kernel = model_costs.Matrix((100, 500, 1, 1), 9)
+        self.assertEqual(self.sent(kernel), 100 + 50000)
+
+    def test_take_their_share_of_the_sum(self):
+        with mock.patch.object(model_costs, "layers_of", return_value=[self.LAYER]):
+            seconds = network_step.sending_seconds(Case("any", 1, 2), 501)
+        self.assertAlmostEqual(seconds, (100 + 32 * 600) / 100)
+
+    def test_make_a_step_over_a_link_faster(self):
+        with mock.patch.object(model_costs, "layers_of", return_value=[self.LAYER]):
+            least = network_step.least_seconds(Case("any", 1, 2), 2, 501)
+        self.assertAlmostEqual(least, 2 + (100 + 32 * 600) / 100)
 
 
 class WayOfSumming(unittest.TestCase):

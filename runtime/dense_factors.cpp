@@ -16,8 +16,6 @@ namespace rubato::runtime {
 
 namespace {
 
-constexpr std::size_t samples_of_trial = 32;
-
 std::vector<optim::FactoredTensor> factored_tensors(const nn::Model& model) {
   std::vector<optim::FactoredTensor> factored;
   for (const std::size_t tensor : model.factored_tensors()) {
@@ -34,10 +32,11 @@ void fill(std::span<float> factors) {
   }
 }
 
-std::string digest_of_product(nn::Model& model, const optim::FactoredTensor& tensor) {
+std::string digest_of_product(nn::Model& model, const optim::FactoredTensor& tensor,
+                              std::size_t samples) {
   nn::AlignedBuffer<float> output_gradients, inputs, product;
-  fill(output_gradients.first(samples_of_trial * tensor.outputs));
-  fill(inputs.first(samples_of_trial * tensor.inputs));
+  fill(output_gradients.first(samples * tensor.outputs));
+  fill(inputs.first(samples * tensor.inputs));
   const std::span<float> gradient = product.first(tensor.size());
   model.multiply_factors({tensor.tensor, output_gradients.all(), inputs.all()}, gradient);
   return sha256(std::as_bytes(std::span<const float>(gradient)));
@@ -46,7 +45,13 @@ std::string digest_of_product(nn::Model& model, const optim::FactoredTensor& ten
 bool multiply_alike(nn::Model& model, std::span<const optim::FactoredTensor> tensors,
                     const collectives::Communicator& ranks) {
   std::string digests;
-  for (const optim::FactoredTensor& tensor : tensors) digests += digest_of_product(model, tensor);
+  for (const optim::FactoredTensor& tensor : tensors) {
+    // Of more samples the factors are more numbers than the gradient.
+    const std::size_t most = std::max(tensor.size() / (tensor.outputs + tensor.inputs), 1UL);
+    for (const std::size_t samples : {std::min(most, 8UL), most}) {
+      digests += digest_of_product(model, tensor, samples);
+    }
+  }
   const std::vector<std::string> all = ranks.gather(digests);
   return std::ranges::all_of(all, [&](const std::string& each) { return each == digests; });
 }

@@ -147,13 +147,17 @@ void TrainStep::prepare_data(const data::PlannedUpdate& update,
   if (is_prefetched_) {
     std::swap(mine_, next_mine_);
   } else {
-    mine_ = share_.of(update);
+    mine_ = share_of(update);
     request_mine(update, mine_.slots);
   }
   is_prefetched_ = upcoming != nullptr;
   if (!is_prefetched_) return;
-  next_mine_ = share_.of(*upcoming);
+  next_mine_ = share_of(*upcoming);
   request_mine(*upcoming, next_mine_.slots);
+}
+
+WorkShare::Minibatches TrainStep::share_of(const data::PlannedUpdate& update) {
+  return share_.of(update, sync_.has_factors() ? WorkShare::Owners::told : WorkShare::Owners::any);
 }
 
 void TrainStep::forget_upcoming() {

@@ -59,6 +59,7 @@ class TrainStep {
  private:
   void beat(const data::PlannedUpdate& update, Phase phase) const;
   void prepare_data(const data::PlannedUpdate& update, const data::PlannedUpdate* upcoming);
+  WorkShare::Minibatches share_of(const data::PlannedUpdate& update);
   void request_mine(const data::PlannedUpdate& update, const std::vector<std::size_t>& slots);
   void run_substeps(const data::PlannedUpdate& update);
   std::span<const optim::MinibatchRun> runs_of(const data::PlannedUpdate& update);

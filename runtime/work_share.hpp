@@ -18,19 +18,18 @@ class WorkShare {
   WorkShare(data::Assignment assignment, std::size_t rank, std::size_t ranks);
 
   struct Minibatches {
-    std::vector<std::size_t> slots;   // this rank's: offsets into update.minibatches, ascending
-    std::size_t most = 0;             // how many the rank with the most of them has
-    std::vector<std::size_t> owners;  // the rank of each of update.minibatches
+    std::vector<std::size_t> slots = {};  // this rank's: offsets into update.minibatches, ascending
+    std::size_t most = 0;                 // how many the rank with the most of them has
+    std::vector<std::size_t> owners = {};  // the rank of each of update.minibatches, if told
   };
   // To be asked once for each update, on all ranks in the same order.
-  Minibatches of(const data::PlannedUpdate& update);
+  enum class Owners { told, any };
+  Minibatches of(const data::PlannedUpdate& update, Owners owners = Owners::any);
 
   // What an update with whole minibatches of so many samples has told: the same times on all ranks.
   void learn(std::span<const RankTime> times, std::uint64_t minibatch);
 
  private:
-  Minibatches from_owners(std::vector<std::size_t> owners) const;
-
   data::Assignment assignment_;
   std::size_t rank_;
   std::size_t ranks_;

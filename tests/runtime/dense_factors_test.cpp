@@ -58,7 +58,7 @@ class CountingModel final : public nn::Model {
   std::size_t& multiplied_;
   bool is_unlike_;
   std::unique_ptr<nn::Model> model_ =
-      nn::make_model("mlp:144,96", {10, 10, 1}, 5, nn::backend("auto"));
+      nn::make_model("mlp:144,96", {10, 10, 1}, 5, nn::Backend::eigen);
 };
 
 // Images with all different pixels.

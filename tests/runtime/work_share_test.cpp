@@ -78,7 +78,8 @@ TEST(WorkShare, EveryMinibatchHasOneRank) {
         std::set<std::vector<std::size_t>> owners_told;
         std::size_t most = 0;
         for (std::size_t rank = 0; rank < ranks; ++rank) {
-          const auto [mine, most_of_all, owners] = shares[rank].of(update_of(minibatches));
+          const auto [mine, most_of_all, owners] =
+              shares[rank].of(update_of(minibatches), WorkShare::Owners::told);
           most_told.insert(most_of_all);
           owners_told.insert(owners);
           most = std::max(most, mine.size());
