@@ -145,10 +145,7 @@ class HostsReducer final : public SliceReducer<T> {
   bool complete() {
     if (!has_brought_in_) {
       has_brought_in_ = use_.bring_in();
-      if (has_brought_in_) {
-        marks_.reach(last_step());
-        times_.network_end = steady_nanoseconds();
-      }
+      if (has_brought_in_) marks_.reach(last_step());
       return has_brought_in_;
     }
     if (!marks_.have_all_reached(last_step())) return false;

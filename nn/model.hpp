@@ -27,9 +27,8 @@ struct MinibatchKey {
 using IsFinalFrom = std::function<void(std::size_t offset)>;
 
 // What the gradient of a weight of a dense layer is made of: of each sample, the gradient of the
-// layer's outputs, and its inputs. The weight's gradient is the sum of their outer products:
-// samples
-// * (outputs + inputs) numbers tell what else takes outputs * inputs.
+// layer's outputs, and its inputs. The weight's gradient is the sum of their outer products. So
+// samples x (outputs + inputs) numbers tell what else takes outputs x inputs.
 struct Factors {
   std::size_t tensor = 0;                   // of the layout, of shape [outputs, inputs]
   std::span<const float> output_gradients;  // [samples, outputs], from a cache line on

@@ -3,10 +3,11 @@
 #include "optim/factor_exchange.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
-#include "collectives/node_barrier.hpp"
 #include "optim/tensor_segments.hpp"
 
 namespace rubato::optim {
@@ -32,7 +33,6 @@ void for_each_message(std::span<Byte> bytes, const Use& use) {
 FactorExchange::FactorExchange(const collectives::Topology& topology,
                                std::vector<FactoredTensor> tensors, MultiplyFactors multiply)
     : ranks_(topology.all().duplicate()),
-      patience_(collectives::waiting_patience(topology)),
       plan_(topology, std::move(tensors)),
       multiply_(std::move(multiply)) {}
 
@@ -51,10 +51,52 @@ Factors FactorExchange::factors_in(std::span<const float> memory, const Factored
           memory.subspan(whole_lines(samples * tensor.outputs), samples * tensor.inputs)};
 }
 
+bool FactorExchange::plan(std::span<const MinibatchRun> runs, std::size_t most_gradients) {
+  if (!are_alike_ || !plan_.make(runs, most_gradients)) return false;
+  const std::size_t tried_before = tried_.size();
+  std::uint64_t hash = 0;
+  for (const MinibatchRun& run : runs) {
+    for (const FactoredTensor& tensor : plan_.tensors()) {
+      if (!is_tried(tensor, run.samples)) hash = 3 * hash + trial(tensor, run.samples);
+    }
+  }
+  if (tried_.size() == tried_before) return true;
+  std::array<std::int64_t, 2> largest{std::bit_cast<std::int64_t>(hash),
+                                      std::bit_cast<std::int64_t>(~hash)};
+  ranks_.maximum(largest);  // the second one is the largest where the first is the least
+  are_alike_ = (largest[0] ^ largest[1]) == -1;
+  if (!are_alike_) plan_.clear();
+  return are_alike_;
+}
+
+bool FactorExchange::is_tried(const FactoredTensor& tensor, std::size_t samples) {
+  const std::array<std::size_t, 2> wanted{tensor.tensor, samples};
+  if (std::ranges::find(tried_, wanted) != tried_.end()) return true;
+  tried_.push_back(wanted);
+  return false;
+}
+
+std::uint64_t FactorExchange::trial(const FactoredTensor& tensor, std::size_t samples) const {
+  const std::size_t factors = floats_of(tensor, samples);
+  const std::size_t floats = factors + tensor.size();
+  const collectives::MappedMemory memory(collectives::MappedMemory::no_file,
+                                         floats * sizeof(float));
+  const std::span<float> all(reinterpret_cast<float*>(memory.bytes().data()), floats);
+  for (std::size_t i = 0; i < factors; ++i) {  // of many digits, and different
+    all[i] = 1.0F / static_cast<float>(3 + i % 1009) - 0.01F;
+  }
+  multiply_(factors_in(all, tensor, samples), all.subspan(factors));
+  std::uint64_t hash = 0;
+  for (const float value : all.subspan(factors)) {
+    hash = (hash ^ std::bit_cast<std::uint32_t>(value)) * 0x9E37'79B9'7F4A'7C15U;
+    hash ^= hash >> 32U;
+  }
+  return hash;
+}
+
 void FactorExchange::begin() {
-  collectives::wait_until([this] { return sends_.are_done(); }, patience_);
   make_room();
-  is_idle_ = false;
+  is_idle_ = plan_.tensors().empty();
   made_ = expected_ = 0;
   std::span<float> free = incoming_;
   for (std::size_t i = 0; i < plan_.others().size(); ++i) {
@@ -116,8 +158,8 @@ void FactorExchange::send(const Factors& factors) {
 }
 
 bool FactorExchange::multiply(const std::function<std::span<float>(std::size_t)>& place_of) {
-  for (; made_ < expected_ && arrivals_[made_].receives.are_done(); ++made_) {
-    const Arrival& arrival = arrivals_[made_];
+  if (made_ < expected_ && arrivals_[made_].receives.are_done()) {
+    const Arrival& arrival = arrivals_[made_++];
     multiply_(arrival.factors,
               place_of(arrival.minibatch).subspan(arrival.place.begin, arrival.place.size));
   }

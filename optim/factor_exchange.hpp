@@ -2,14 +2,20 @@
 // of them on arrival.
 //
 // A rank sends the factors of each of its minibatches as soon as it has them, and goes on. Nothing
-// here waits but begin(), for the last messages of the update before; as in host_exchange.hpp, no
-// thread but the caller's talks to MPI, and messages are short enough for MPI to send them at once.
+// here waits; as in host_exchange.hpp, no thread but the caller's talks to MPI, and messages are
+// short enough for MPI to send them at once.
+//
+// Hosts must make the same bits of the same factors. Kernels may be chosen by more of a processor
+// than what the ranks have agreed on, so all ranks multiply the same numbers the first time that a
+// minibatch has so many samples. If any differ, nothing travels any more.
 //
 // Which is faster, factors or sums over the nodes, depends on the link: both are timed, on all
 // ranks alike (agreed_way.hpp).
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -18,7 +24,6 @@
 #include "collectives/mapped_memory.hpp"
 #include "collectives/pending_requests.hpp"
 #include "collectives/topology.hpp"
-#include "collectives/wait_until.hpp"
 #include "optim/factor_plan.hpp"
 
 namespace rubato::optim {
@@ -43,11 +48,9 @@ class FactorExchange {
   FactorExchange(const FactorExchange&) = delete;
   FactorExchange& operator=(const FactorExchange&) = delete;
 
-  // Plans an update (FactorPlan::make): whether any factors can travel. Local, and the same on all
-  // ranks.
-  bool plan(std::span<const MinibatchRun> runs, std::size_t most_gradients) {
-    return plan_.make(runs, most_gradients);
-  }
+  // Plans an update (FactorPlan::make): whether any factors can travel, the same on all ranks.
+  // Collective where a minibatch has another size than any before.
+  bool plan(std::span<const MinibatchRun> runs, std::size_t most_gradients);
   const FactorPlan& plan() const noexcept { return plan_; }
   // The update is not to be as planned: nothing travels.
   void clear_plan() { plan_.clear(); }
@@ -60,8 +63,8 @@ class FactorExchange {
   // Lets messages go on.
   void poll() { sends_.are_done(); }
   // Makes the gradients of other nodes' minibatches, as far as factors have come, each in its
-  // place: of minibatch i of plan().others() in place_of(i), a whole flat buffer. Whether there is
-  // nothing left, to send either.
+  // place: of minibatch i of plan().others() in place_of(i), a whole flat buffer. One of them at
+  // most, as it takes long. Whether there is nothing left, to send either.
   bool multiply(const std::function<std::span<float>(std::size_t)>& place_of);
 
  private:
@@ -75,13 +78,17 @@ class FactorExchange {
   static std::size_t floats_of(const FactoredTensor& tensor, std::size_t samples);
   static Factors factors_in(std::span<const float> memory, const FactoredTensor& tensor,
                             std::size_t samples);
+  // A product of the same numbers on all ranks, in few bits.
+  std::uint64_t trial(const FactoredTensor& tensor, std::size_t samples) const;
+  bool is_tried(const FactoredTensor& tensor, std::size_t samples);
   void make_room();
   void receive(std::size_t minibatch, const FactoredTensor& tensor, std::span<float> memory);
 
   collectives::Communicator ranks_;
-  collectives::Patience patience_;
   FactorPlan plan_;
   MultiplyFactors multiply_;
+  std::vector<std::array<std::size_t, 2>> tried_;  // tensors, and of how many samples
+  bool are_alike_ = true;                          // all that was tried
   collectives::MappedMemory memory_;
   std::span<float> incoming_;
   std::span<float> outgoing_;      // what is left of it

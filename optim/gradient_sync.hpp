@@ -127,7 +127,8 @@ class GradientSync {
   void allow_factors(std::vector<FactoredTensor> tensors, MultiplyFactors multiply);
   bool has_factors() const noexcept { return factors_ != nullptr; }
 
-  // Collective the first time that an update has more minibatches than any before (the slots grow).
+  // Collective the first time that an update has more minibatches than any before (the slots grow),
+  // or, where factors may travel, one of another size.
   // `samples` of the whole update must equal what the ranks are about to run; `mine` is how many of
   // the minibatches this rank runs, where it knows, and `most` how many the rank with the most of
   // them, where all know; `runs` who runs which, where factors may travel.

@@ -52,6 +52,11 @@ void RankGradients::keep(std::span<const float> gradient, std::size_t slot) {
   ++taken_;
 }
 
+std::span<float> RankGradients::place_of_other(std::size_t number) const {
+  if (!are_few()) throw std::logic_error("others' gradients beside an unknown number of one's own");
+  return node_.place(NodeGradients::first_other(number_) + number, sums_);
+}
+
 void RankGradients::take_others(std::size_t number) {
   parts_.others = number;
   node_.set_parts(parts_);

@@ -36,9 +36,7 @@ class RankGradients {
 
   // Of a few, known in begin(): where to write the gradients of other nodes' minibatches, of the
   // blocks that the node shares, and that there are so many of them.
-  std::span<float> place_of_other(std::size_t number) const {
-    return node_.place(NodeGradients::first_other(number_) + number, sums_);
-  }
+  std::span<float> place_of_other(std::size_t number) const;
   void take_others(std::size_t number);
 
   // Takes the next one. Writes its squared norm to `square`, at the latest when the one after it is

@@ -7,8 +7,7 @@
 namespace rubato::runtime {
 
 // Collective, before the sync's first begin(): gradients of the model's dense layers may travel as
-// factors, if all hosts make the same bits of the same factors. The model must outlive the sync's
-// last sum.
+// factors. The model must outlive the sync's last sum.
 void allow_factors(nn::Model& model, optim::GradientSync& sync);
 
 }  // namespace rubato::runtime

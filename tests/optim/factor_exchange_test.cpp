@@ -102,16 +102,40 @@ TEST_F(FactorExchangeTest, OtherNodesGetTheGradientsOfAllMinibatches) {
   }
 }
 
+TEST_F(FactorExchangeTest, PlansNothingOnceARankHasMultipliedUnlikeTheOthers) {
+  const Topology nodes(world, 1);
+  if (nodes.node_count() == 1) return;
+  const std::size_t unlike_from = 4;  // samples
+  FactorExchange exchange(
+      nodes, factored::factored_tensors(), [&](const Factors& factors, std::span<float> gradient) {
+        multiply(factors, gradient);
+        const bool is_unlike =
+            world.rank() == 1 && factors.tensor == 2 && factors.inputs.size() == 100 * unlike_from;
+        if (is_unlike) gradient[77] = -gradient[77];
+      });
+  const auto with = [&](std::size_t samples) {
+    return exchange.plan(std::vector<MinibatchRun>{{0, 2}, {1, samples}}, 100);
+  };
+  EXPECT_TRUE(with(3));
+  EXPECT_EQ(multiplied, 4U) << "two tensors, two and three samples";
+  EXPECT_TRUE(with(3));
+  EXPECT_EQ(multiplied, 4U);
+  EXPECT_FALSE(with(4));
+  EXPECT_FALSE(with(3));
+  EXPECT_TRUE(exchange.plan().tensors().empty());
+}
+
 TEST_F(FactorExchangeTest, SendsNothingThatIsNotPlanned) {
   const Topology nodes(world, 1);
   if (nodes.node_count() == 1) return;
   FactorExchange exchange(nodes, factored::factored_tensors(), multiply);
   ASSERT_TRUE(exchange.plan(runs_from(0, 2), 100));
+  const std::size_t tried = multiplied;
   exchange.clear_plan();
   exchange.begin();
   if (world.rank() < 2) send(exchange, world.rank());
   EXPECT_TRUE(exchange.multiply([](std::size_t) { return std::span<float>(); }));
-  EXPECT_EQ(multiplied, 0U);
+  EXPECT_EQ(multiplied, tried);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class CountingModel final : public nn::Model {
   void multiply_factors(const nn::Factors& factors, std::span<float> gradient) override {
     ++multiplied_;
     model_->multiply_factors(factors, gradient);
-    if (is_unlike_) gradient.back() = std::nextafter(gradient.back(), 1e9F);
+    if (is_unlike_) gradient.front() = std::nextafter(gradient.front(), 1e9F);
   }
 
  private:
@@ -80,7 +80,7 @@ class Waves final : public data::Dataset {
 
 struct Trained {
   std::vector<float> weights;
-  std::size_t multiplied = 0;  // on this rank, in updates
+  std::size_t multiplied = 0;  // on this rank, trials too
   bool has_factors = false;
 };
 
@@ -100,7 +100,6 @@ Trained train(const Topology& topology, std::vector<std::uint64_t> batches,
   const auto sync = make_gradient_sync(topology, replica.layout());
   TrainStep step(topology, replica, loader, *sync, optimizer, {.epoch_samples = 500});
   trained.has_factors = sync->has_factors();
-  trained.multiplied = 0;
   for (auto update = plan.next({}); update;) {
     const auto upcoming = plan.next(update->end);
     step.run(*update, upcoming ? &*upcoming : nullptr);
@@ -132,7 +131,8 @@ TEST_F(DenseFactorsTest, UpdatesHaveTheSameBitsOnAnyHosts) {
     EXPECT_EQ(trained.has_factors, hosts.node_count() > 1);
     std::int64_t multiplied = static_cast<std::int64_t>(trained.multiplied);
     world.maximum(std::span(&multiplied, 1));
-    EXPECT_EQ(multiplied > 0, hosts.node_count() > 1) << per_host;
+    // Each of two weights is tried out with one to four samples.
+    EXPECT_EQ(multiplied > 2 * 4, hosts.node_count() > 1) << per_host;
   }
 }
 
@@ -141,8 +141,7 @@ TEST_F(DenseFactorsTest, HostsThatMultiplyUnlikeOthersSumAsEver) {
   const Trained trained =
       train(hosts, batches, /*is_unlike=*/world.size() > 1 && world.rank() + 1 == world.size());
   EXPECT_EQ(trained.weights, train(alone, batches).weights);
-  EXPECT_FALSE(trained.has_factors);
-  EXPECT_EQ(trained.multiplied, 0U);
+  EXPECT_LE(trained.multiplied, 2U * 4U) << "more than trials";
 }
 
 }  // namespace
