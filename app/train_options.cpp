@@ -82,7 +82,8 @@ std::vector<Option> execution_options() {
        .kind = OptionKind::choice,
        .default_value = "auto",
        .group = group,
-       .description = "how sums travel between ranks; speed only",
+       .description = "how sums travel between ranks; speed only. With auto hosts may also send"
+                      " what gradients of dense layers are made of, where that is faster",
        .choices = collectives::allreduce_algorithm_names(),
        .may_change = true},
       {.name = "backend",

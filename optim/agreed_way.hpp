@@ -29,7 +29,7 @@ class AgreedWay {
   }
 
  private:
-  FasterWay faster_{FasterWay::Trials::a_fiftieth_at_most};
+  FasterWay faster_{FasterWay::Trials::rarely};
   std::size_t chosen_ = 0;
   std::size_t use_ = uses_of_choice - 1;  // of the choice
 };

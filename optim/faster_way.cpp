@@ -13,7 +13,7 @@ std::int64_t FasterWay::Times::median() const {
 }
 
 std::size_t FasterWay::choose() {
-  const bool is_trial = ++uses_ >= (second_is_more_.are_enough() ? period() : 2);
+  const bool is_trial = ++uses_ >= (is_decided() ? period() : 2);
   if (is_trial) uses_ = 0;
   chosen_ = is_trial ? 1 - usual_ : usual_;
   return chosen_;
@@ -33,7 +33,7 @@ void FasterWay::took(std::int64_t nanoseconds) {
   if (chosen_ == usual_) return usual_times_.add(nanoseconds);
   const std::int64_t more = nanoseconds - usual_times_.median();
   second_is_more_.add(chosen_ == 1 ? more : -more);
-  if (second_is_more_.are_enough()) usual_ = second_is_more_.median() < 0 ? 1 : 0;
+  if (is_decided()) usual_ = second_is_more_.median() < 0 ? 1 : 0;
 }
 
 }  // namespace rubato::optim

@@ -20,11 +20,11 @@ class FasterWay {
   // Trials that decide, and uses just before one that it is compared with.
   static constexpr std::size_t times_kept = 9;
 
-  enum class Trials {
-    often,              // where what is faster may change soon
-    a_fiftieth_at_most  // of all time, for what trials take beyond the usual way
-  };
-  explicit FasterWay(Trials trials = Trials::often) : trials_(trials) {}
+  // Often, where what is faster may change soon. Rarely, where a trial may cost much: what trials
+  // take beyond the usual way is at most a 50th of all time, and the first three decide.
+  enum class Trials { often, rarely };
+  explicit FasterWay(Trials trials = Trials::often)
+      : trials_(trials), first_trials_(trials == Trials::often ? times_kept : 3) {}
 
   // The way to go this time: 0 or 1.
   std::size_t choose();
@@ -37,15 +37,16 @@ class FasterWay {
     std::size_t count = 0;
 
     void add(std::int64_t one) { nanoseconds[count++ % times_kept] = one; }
-    bool are_enough() const { return count >= times_kept; }
     std::int64_t median() const;
   };
 
+  bool is_decided() const { return second_is_more_.count >= first_trials_; }
   std::size_t period() const;
 
   Trials trials_;
-  Times usual_times_;     // of the usual way; when that changes, new ones come before a trial
-  Times second_is_more_;  // of each trial: what way 1 took beyond way 0
+  std::size_t first_trials_;  // in turn with other uses, before it is decided
+  Times usual_times_;         // of the usual way; when that changes, new ones come before a trial
+  Times second_is_more_;      // of each trial: what way 1 took beyond way 0
   std::size_t usual_ = 0;
   std::size_t chosen_ = 0;
   std::size_t uses_ = 0;  // since the last trial

@@ -60,14 +60,17 @@ TEST(Dense, MakesItsWeightsGradientOfTheFactorsThatItTells) {
     const std::span<float> output_gradient = changing.first(test.output_gradient().size());
     std::ranges::copy(test.output_gradient(), output_gradient.begin());
     std::vector<float> told;
-    BackwardPass pass{test.input(), test.output(), output_gradient, {}, test.input_gradient()};
     const std::array<std::span<float>, 2> gradients = {test.gradient(0), test.gradient(1)};
-    pass.tensor_gradients = gradients;
-    pass.factors_are_final = [&] {
-      EXPECT_TRUE(told.empty());
-      told.assign(output_gradient.begin(), output_gradient.end());
-    };
-    test.layer().backward(pass);
+    test.layer().backward({.input = test.input(),
+                           .output = test.output(),
+                           .output_gradient = output_gradient,
+                           .second_output_gradient = {},
+                           .input_gradient = test.input_gradient(),
+                           .tensor_gradients = gradients,
+                           .factors_are_final = [&] {
+                             EXPECT_TRUE(told.empty());
+                             told.assign(output_gradient.begin(), output_gradient.end());
+                           }});
     ASSERT_EQ(told.size(), output_gradient.size());
     for (std::size_t i = 0; i < told.size(); ++i) {
       EXPECT_EQ(told[i], test.output()[i] > 0 ? test.output_gradient()[i] : 0.0F);

@@ -32,15 +32,17 @@ TEST(AgreedWay, HoldsEachChoiceForThreeUses) {
 }
 
 TEST(AgreedWay, IsTheFasterOne) {
-  constexpr std::size_t at_first = 2 * 3 * FasterWay::times_kept;
+  constexpr std::size_t at_first = 2 * 3 * AgreedWay::uses_of_choice;
+  constexpr std::size_t uses_of_trials = 8 * AgreedWay::uses_of_choice;
+  constexpr std::size_t number = at_first + uses_of_trials * FasterWay::trial_periods.front();
   for (const bool second_is_faster : {false, true}) {
     const std::vector<std::size_t> found =
-        second_is_faster ? ways(1000, 150, 100) : ways(1000, 100, 150);
+        second_is_faster ? ways(number, 150, 100) : ways(number, 100, 150);
     std::size_t uses_of_slower = 0;
     for (std::size_t i = at_first; i < found.size(); ++i) {
       uses_of_slower += (found[i] == 1) != second_is_faster ? 1U : 0U;
     }
-    EXPECT_EQ(uses_of_slower, 3 * ((1000 - at_first) / 3 / FasterWay::trial_periods.front()));
+    EXPECT_EQ(uses_of_slower, uses_of_trials);
   }
 }
 
