@@ -28,7 +28,7 @@ from measure import Figure
 from rubato_train import ENVIRONMENT, MODELS, Case, Rubato
 
 HOSTS = 2
-UPDATES_IN_TURN = 18  # the first ones try factors and sums, three by three (optim/agreed_way.hpp)
+UPDATES_IN_TURN = 33  # the first ones try factors and sums, three by three (optim/agreed_way.hpp)
 BEYOND_THE_LONGER_AT_MOST = 1.15
 
 

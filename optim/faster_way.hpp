@@ -21,10 +21,10 @@ class FasterWay {
   static constexpr std::size_t times_kept = 9;
 
   // Often, where what is faster may change soon. Rarely, where a trial may cost much: what trials
-  // take beyond the usual way is at most a 50th of all time, and the first three decide.
+  // take beyond the usual way is at most a 50th of all time, and the first five decide.
   enum class Trials { often, rarely };
   explicit FasterWay(Trials trials = Trials::often)
-      : trials_(trials), first_trials_(trials == Trials::often ? times_kept : 3) {}
+      : trials_(trials), first_trials_(trials == Trials::often ? times_kept : 5) {}
 
   // The way to go this time: 0 or 1.
   std::size_t choose();

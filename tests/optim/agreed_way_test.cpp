@@ -32,7 +32,7 @@ TEST(AgreedWay, HoldsEachChoiceForThreeUses) {
 }
 
 TEST(AgreedWay, IsTheFasterOne) {
-  constexpr std::size_t at_first = 2 * 3 * AgreedWay::uses_of_choice;
+  constexpr std::size_t at_first = (1 + 2 * 5) * AgreedWay::uses_of_choice;
   constexpr std::size_t uses_of_trials = 8 * AgreedWay::uses_of_choice;
   constexpr std::size_t number = at_first + uses_of_trials * FasterWay::trial_periods.front();
   for (const bool second_is_faster : {false, true}) {
@@ -43,6 +43,23 @@ TEST(AgreedWay, IsTheFasterOne) {
       uses_of_slower += (found[i] == 1) != second_is_faster ? 1U : 0U;
     }
     EXPECT_EQ(uses_of_slower, uses_of_trials);
+  }
+}
+
+// Of way 0 alone, and many times as long as later ones.
+TEST(AgreedWay, IsNotWhatTheVeryFirstUsesSay) {
+  AgreedWay agreed;
+  std::int64_t last_use = 0;
+  for (std::size_t i = 0; i < 500; ++i) {
+    const std::size_t way = agreed.choose();
+    if (i < 3) {
+      EXPECT_EQ(way, 0U);
+    }
+    agreed.took_before(last_use);
+    last_use = i <= 3 ? 90'000 : (way == 0 ? 100 : 150);  // one that counts, too
+    if (i >= 33 && i < 33 + 3 * 40) {
+      EXPECT_EQ(way, 0U) << i;
+    }
   }
 }
 

@@ -46,7 +46,7 @@ TEST(FasterWay, TriesTheMoreRarelyTheMoreATrialCostsWhereAskedTo) {
                                        {3'000, 1607},
                                        {90'000, 1607}}) {
     FasterWay faster(FasterWay::Trials::rarely);
-    EXPECT_EQ(uses(faster, 6, {100, slower})[1], 3U) << slower;
+    EXPECT_EQ(uses(faster, 10, {100, slower})[1], 5U) << slower;
     const auto cycle = static_cast<std::size_t>(period);
     EXPECT_EQ(uses(faster, cycle - 1, {100, slower})[1], 0U) << slower;
     EXPECT_EQ(uses(faster, 1, {100, slower})[1], 1U) << slower;
