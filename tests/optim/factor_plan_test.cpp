@@ -122,6 +122,10 @@ TEST_F(FactorPlanTest, NeedsRoomForAllGradientsOfARank) {
   EXPECT_FALSE(plan.make(one_more, ranks));
   EXPECT_TRUE(plan.make(one_more, ranks + 1));
   EXPECT_FALSE(plan.make({}, ranks)) << "nobody says who runs what";
+  // The first place of a rank that runs none takes results all the same.
+  const std::vector<MinibatchRun> two_of_one_rank = {{1, 1}, {1, 1}};
+  EXPECT_FALSE(plan.make(two_of_one_rank, 2));
+  EXPECT_TRUE(plan.make(two_of_one_rank, 3));
 }
 
 }  // namespace
