@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/errors.hpp"
+#include "tests/runtime/forwarding_model.hpp"
 #include "tests/runtime/small_job.hpp"
 
 namespace rubato::runtime {
@@ -18,27 +19,17 @@ using testing::HasSubstr;
 class AdaptiveDataParallelTest : public SmallJobTest {};
 
 // Notes the sizes of the minibatches that it is asked for.
-class NotingModel final : public nn::Model {
+class NotingModel final : public ForwardingModel {
  public:
-  explicit NotingModel(std::vector<std::size_t>& sizes) : sizes_(sizes) {}
-  const nn::Layout& layout() const override { return model_->layout(); }
-  void initialize(std::span<float> parameters, std::uint64_t seed) const override {
-    model_->initialize(parameters, seed);
-  }
-  void use_parameters(std::span<const float> parameters) override {
-    model_->use_parameters(parameters);
-  }
+  explicit NotingModel(std::vector<std::size_t>& sizes)
+      : ForwardingModel(nn::make_model("mlp:4", {8, 8, 1}, 10, nn::backend("auto"))),
+        sizes_(sizes) {}
   nn::MinibatchLoss gradient(const nn::MinibatchView& minibatch, std::span<float> out) override {
     sizes_.push_back(minibatch.labels.size());
-    return model_->gradient(minibatch, out);
-  }
-  nn::MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t> labels,
-                             std::span<nn::SampleLoss> each) override {
-    return model_->evaluate(inputs, labels, each);
+    return ForwardingModel::gradient(minibatch, out);
   }
 
  private:
-  std::unique_ptr<nn::Model> model_ = nn::make_model("mlp:4", {8, 8, 1}, 10, nn::backend("auto"));
   std::vector<std::size_t>& sizes_;
 };
 

@@ -20,6 +20,7 @@
 #include "nn/model_zoo.hpp"
 #include "optim/scaling_rules.hpp"
 #include "runtime/train_step.hpp"
+#include "tests/runtime/forwarding_model.hpp"
 
 namespace rubato::runtime {
 namespace {
@@ -29,36 +30,21 @@ using collectives::Topology;
 
 // A dense network that counts what it makes of others' factors; where it is `unlike` the others',
 // with another last bit.
-class CountingModel final : public nn::Model {
+class CountingModel final : public ForwardingModel {
  public:
   CountingModel(std::size_t& multiplied, bool is_unlike)
-      : multiplied_(multiplied), is_unlike_(is_unlike) {}
-  const nn::Layout& layout() const override { return model_->layout(); }
-  void initialize(std::span<float> parameters, std::uint64_t seed) const override {
-    model_->initialize(parameters, seed);
-  }
-  void use_parameters(std::span<const float> parameters) override {
-    model_->use_parameters(parameters);
-  }
-  nn::MinibatchLoss gradient(const nn::MinibatchView& minibatch, std::span<float> out) override {
-    return model_->gradient(minibatch, out);
-  }
-  nn::MinibatchLoss evaluate(std::span<const float> inputs, std::span<const std::int32_t> labels,
-                             std::span<nn::SampleLoss> each) override {
-    return model_->evaluate(inputs, labels, each);
-  }
-  std::vector<std::size_t> factored_tensors() const override { return model_->factored_tensors(); }
+      : ForwardingModel(nn::make_model("mlp:144,96", {10, 10, 1}, 5, nn::Backend::eigen)),
+        multiplied_(multiplied),
+        is_unlike_(is_unlike) {}
   void multiply_factors(const nn::Factors& factors, std::span<float> gradient) override {
     ++multiplied_;
-    model_->multiply_factors(factors, gradient);
+    ForwardingModel::multiply_factors(factors, gradient);
     if (is_unlike_) gradient.front() = std::nextafter(gradient.front(), 1e9F);
   }
 
  private:
   std::size_t& multiplied_;
   bool is_unlike_;
-  std::unique_ptr<nn::Model> model_ =
-      nn::make_model("mlp:144,96", {10, 10, 1}, 5, nn::Backend::eigen);
 };
 
 // Images with all different pixels.
