@@ -33,6 +33,13 @@ class NodeAddends {
   std::span<T> mine() const { return memory_.template region_as<T>(rank_); }
   std::span<const T* const> all() const { return all_; }
 
+  // Makes the sum of a block, and results of it.
+  void finish(const SumUse<T>& use, std::size_t begin, std::size_t size) const {
+    alignas(64) std::array<T, block_elements> sums;
+    sum(use.add_up, begin, {sums.data(), size});
+    use.finish(begin, {sums.data(), size});
+  }
+
   void sum(const AddUp<T>& add_up, std::size_t begin, std::span<T> sums) const {
     if (add_up) {
       add_up(0, all_, begin, sums);
@@ -63,9 +70,7 @@ class OneNodeReducer final : public SliceReducer<T> {
     if (use_.all_are_in) use_.all_are_in();
     for_each_block(slice_, [&](std::size_t begin, std::size_t size) {
       if (use_.make_block) return use_.make_block(addends_.all(), begin, size);
-      alignas(64) std::array<T, block_elements> sums;
-      addends_.sum(use_.add_up, begin, {sums.data(), size});
-      use_.finish(begin, {sums.data(), size});
+      addends_.finish(use_, begin, size);
     });
   }
 
@@ -117,7 +122,7 @@ class HostsReducer final : public SliceReducer<T> {
     auto moved = std::chrono::steady_clock::now();
     while (!all_are_in() || !is_complete_ || (exchange_ && !exchange_->is_done())) {
       const auto now = std::chrono::steady_clock::now();
-      const bool has_completed = !is_complete_ && complete();
+      const bool has_completed = !is_complete_ && (has_brought_in_ ? complete() : bring_in());
       if ((exchange_ && poll()) || has_completed) {
         moved = now;
       } else {
@@ -140,31 +145,26 @@ class HostsReducer final : public SliceReducer<T> {
     return times_.all_are_in != 0;
   }
 
-  // Brings in this rank's share, then, when all ranks have, finishes what complete blocks are in
-  // its slice. Returns whether it has done either.
+  // Whether this rank has just brought in its share of complete blocks.
+  bool bring_in() {
+    has_brought_in_ = use_.bring_in();
+    if (has_brought_in_) marks_.reach(last_step());
+    return has_brought_in_;
+  }
+
+  // When all ranks have, finishes what complete blocks are in this rank's slice.
   bool complete() {
-    if (!has_brought_in_) {
-      has_brought_in_ = use_.bring_in();
-      if (has_brought_in_) marks_.reach(last_step());
-      return has_brought_in_;
-    }
     if (!marks_.have_all_reached(last_step())) return false;
-    for (const Slice& complete : use_.complete) {
-      const std::size_t begin = std::max(complete.begin, slice_.begin);
-      const std::size_t end = std::min(complete.end(), slice_.end());
-      if (begin < end) finish(begin, end);
+    for (const Slice& blocks : use_.complete) {
+      const std::size_t begin = std::max(blocks.begin, slice_.begin);
+      const std::size_t end = std::max(begin, std::min(blocks.end(), slice_.end()));
+      for_each_block({begin, end - begin}, [this](std::size_t block, std::size_t size) {
+        addends_.finish(use_, block, size);
+        if (exchange_) poll();
+      });
     }
     is_complete_ = true;
     return true;
-  }
-
-  void finish(std::size_t begin, std::size_t end) {
-    for_each_block({begin, end - begin}, [this](std::size_t block, std::size_t size) {
-      alignas(64) std::array<T, block_elements> sums;
-      addends_.sum(use_.add_up, block, {sums.data(), size});
-      use_.finish(block, {sums.data(), size});
-      if (exchange_) poll();
-    });
   }
 
   // MPI takes about one message from the kernel each time that it is asked.
