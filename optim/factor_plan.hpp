@@ -2,8 +2,8 @@
 //
 // The gradient of a dense layer's weight, outputs x inputs, is made of samples x (outputs + inputs)
 // numbers for each minibatch: "sufficient factors" (Xie et al., Distributed Machine Learning via
-// Sufficient Factor Broadcasting, 2015, section 2; chosen by what is to be sent, as in Zhang et
-// al., Poseidon, 2017, section 3.2). With few nodes of few minibatches these are far fewer than
+// Sufficient Factor Broadcasting, 2015; chosen layer by layer, by what is to be sent, as in Zhang
+// et al., Poseidon, arXiv:1706.03292). With few nodes of few minibatches these are far fewer than
 // what a sum over the nodes sends. Each node then multiplies the other nodes' factors itself.
 #pragma once
 

@@ -23,8 +23,7 @@ class FasterWay {
   // Often, where what is faster may change soon. Rarely, where a trial may cost much: what trials
   // take beyond the usual way is at most a 50th of all time, and the first five decide.
   enum class Trials { often, rarely };
-  explicit FasterWay(Trials trials = Trials::often)
-      : trials_(trials), first_trials_(trials == Trials::often ? times_kept : 5) {}
+  explicit FasterWay(Trials trials = Trials::often) : trials_(trials) {}
 
   // The way to go this time: 0 or 1.
   std::size_t choose();
@@ -40,13 +39,15 @@ class FasterWay {
     std::int64_t median() const;
   };
 
-  bool is_decided() const { return second_is_more_.count >= first_trials_; }
+  // Until then trials take turns with other uses.
+  bool is_decided() const {
+    return second_is_more_.count >= (trials_ == Trials::often ? times_kept : 5);
+  }
   std::size_t period() const;
 
   Trials trials_;
-  std::size_t first_trials_;  // in turn with other uses, before it is decided
-  Times usual_times_;         // of the usual way; when that changes, new ones come before a trial
-  Times second_is_more_;      // of each trial: what way 1 took beyond way 0
+  Times usual_times_;     // of the usual way; when that changes, new ones come before a trial
+  Times second_is_more_;  // of each trial: what way 1 took beyond way 0
   std::size_t usual_ = 0;
   std::size_t chosen_ = 0;
   std::size_t uses_ = 0;  // since the last trial

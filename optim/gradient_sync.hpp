@@ -119,11 +119,9 @@ class GradientSync {
   // Collective. Makes room for updates of so many minibatches, so that begin() need not.
   void reserve(std::size_t minibatches);
 
-  // Whether gradients may travel as factors: on several nodes, by the automatic algorithm, in exact
-  // sums (those of floats depend on their order).
-  bool may_have_factors() const { return overlaps() && is_automatic_ && kind_ == SumKind::exact; }
-  // Collective, before the first begin(): gradients of these tensors, in order, may travel so,
-  // where that may be; `multiply` makes them of their factors.
+  // Collective, before the first begin(): gradients of these tensors, in order, may travel as
+  // factors, of which `multiply` makes them: on several nodes, by the automatic algorithm, in exact
+  // sums. Whether that is so here says has_factors().
   void allow_factors(std::vector<FactoredTensor> tensors, MultiplyFactors multiply);
   bool has_factors() const noexcept { return factors_ != nullptr; }
 
@@ -157,7 +155,7 @@ class GradientSync {
   void accumulate(const SubstepFacts& facts, std::span<const float> gradient);
 
   // Of each of this rank's minibatches, before it is accumulated, those of every tensor that may
-  // travel so, the last one's first. Never waits.
+  // travel so, the last one's first. Only if has_factors(). Never waits.
   void take_factors(const Factors& factors) { factors_->send(factors); }
 
   // Whether accumulate_from() is of any use: it is not on one node, where the sum needs no network.

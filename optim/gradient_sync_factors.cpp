@@ -6,8 +6,9 @@
 
 namespace rubato::optim {
 
+// Sums of floats depend on their order, which differs from node to node here.
 void GradientSync::allow_factors(std::vector<FactoredTensor> tensors, MultiplyFactors multiply) {
-  if (tensors.empty() || !may_have_factors()) return;
+  if (tensors.empty() || !overlaps() || !is_automatic_ || kind_ != SumKind::exact) return;
   factors_ = std::make_unique<FactorExchange>(topology_, std::move(tensors), std::move(multiply));
 }
 
