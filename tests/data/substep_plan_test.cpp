@@ -20,6 +20,8 @@ TEST(SubstepPlan, EveryMinibatchOnceAndCountsAsTheReference) {
       for (const Assignment kind : {Assignment::blocked, Assignment::strided}) {
         std::vector<int> seen(minibatches, 0);
         std::size_t next_of_blocks = 0;
+        const std::vector<std::size_t> owners = owners_of(kind, ranks, minibatches);
+        ASSERT_EQ(owners.size(), minibatches);
         for (std::size_t rank = 0; rank < ranks; ++rank) {
           const auto mine = substeps_of(kind, rank, ranks, minibatches);
           const std::size_t count =
@@ -28,6 +30,7 @@ TEST(SubstepPlan, EveryMinibatchOnceAndCountsAsTheReference) {
           for (std::size_t k = 0; k < mine.size(); ++k) {
             ASSERT_LT(mine[k], minibatches);
             ++seen[mine[k]];
+            ASSERT_EQ(owners[mine[k]], rank);
             ASSERT_EQ(mine[k], kind == Assignment::strided ? rank + k * ranks : next_of_blocks++);
           }
         }
