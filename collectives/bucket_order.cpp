@@ -31,7 +31,7 @@ std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t
   for (const Slice& gap : left_out | std::views::reverse) {
     if (gap.end() <= slice.begin || gap.begin >= border) continue;
     cut_from_the_end(gap.end(), end, blocks * block_elements, buckets);
-    end = std::max(gap.begin, slice.begin);
+    end = gap.begin;
   }
   cut_from_the_end(slice.begin, end, blocks * block_elements, buckets);
   cut_from_the_end(border, slice.end(), blocks * block_elements, buckets);
