@@ -11,8 +11,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "collectives/communicator.hpp"
 #include "collectives/node_memory.hpp"
 #include "collectives/pending_requests.hpp"
 #include "collectives/topology.hpp"
@@ -68,6 +71,8 @@ class UpdateTables {
 
  private:
   void send(std::size_t minibatches);
+  void exchange();
+  void combine();
   std::span<double> table(std::size_t index) const;
 
   const collectives::Topology& topology_;
@@ -80,6 +85,9 @@ class UpdateTables {
   // The first rank's region: two tables, used in turn; the other one is cleared meanwhile, so that
   // a node's table holds zeros where other nodes' ranks will have their say.
   collectives::NodeMemory memory_;
+  std::optional<collectives::Communicator> few_;    // the nodes, if they are few
+  std::vector<std::vector<double>> tables_of_few_;  // of each node, with its largest
+  std::span<double> table_under_way_;               // until it is combined
   collectives::PendingRequests under_way_;
 };
 

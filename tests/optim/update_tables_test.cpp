@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -92,6 +93,20 @@ TEST_F(UpdateTablesTest, EveryRankReadsWhatAnyHasWritten) {
       barrier.wait();
     }
   }
+}
+
+// Of numbers whose sum depends on the order: the same on all nodes, however many there are.
+TEST_F(UpdateTablesTest, AllNodesAddUpAlike) {
+  UpdateTables tables(nodes_of_one, 5);
+  tables.allocate(1, 1);
+  constexpr std::array<double, 4> addends{1e16, 1, -1e16, 0.25};
+  tables.measured()[0] = addends[world.rank() % addends.size()];
+  tables.begin_combining(1);
+  tables.finish_combining();
+  const double sum = tables.measured()[0];
+  std::array<double, 2> largest{sum, -sum};
+  world.maximum(largest);
+  EXPECT_EQ(largest[0], -largest[1]);
 }
 
 // A rank that waited there for the last one would not come to the barrier that this one is at.
