@@ -1,17 +1,30 @@
 #include "collectives/bucket_order.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <ranges>
 #include <stdexcept>
 
 namespace rubato::collectives {
 namespace {
 
+// The last cut before block `end`, wherever the slice begins and ends: cuts are multiples of the
+// bucket's length.
+std::size_t cut_before(std::size_t end, std::size_t longest) {
+  return (end - 1) / longest * longest;
+}
+
+// And, in the array's first bucket, powers of two.
+std::size_t early_cut_before(std::size_t end, std::size_t longest) {
+  return end > longest ? cut_before(end, longest) : std::bit_floor(end - 1);
+}
+
 void cut_from_the_end(std::size_t begin, std::size_t end, std::size_t longest,
+                      std::size_t (*cut_before)(std::size_t, std::size_t),
                       std::vector<Slice>& buckets) {
   while (end > begin) {
-    // Cuts are multiples of the bucket's length, wherever the slice ends.
-    const std::size_t cut = std::max(begin, (end - 1) / longest * longest);
+    const std::size_t blocks = (end + block_elements - 1) / block_elements;
+    const std::size_t cut = std::max(begin, cut_before(blocks, longest) * block_elements);
     buckets.push_back({cut, end - cut});
     end = cut;
   }
@@ -30,11 +43,11 @@ std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t
   std::size_t end = border;
   for (const Slice& gap : left_out | std::views::reverse) {
     if (gap.end() <= slice.begin || gap.begin >= border) continue;
-    cut_from_the_end(gap.end(), end, blocks * block_elements, buckets);
+    cut_from_the_end(gap.end(), end, blocks, early_cut_before, buckets);
     end = gap.begin;
   }
-  cut_from_the_end(slice.begin, end, blocks * block_elements, buckets);
-  cut_from_the_end(border, slice.end(), blocks * block_elements, buckets);
+  cut_from_the_end(slice.begin, end, blocks, early_cut_before, buckets);
+  cut_from_the_end(border, slice.end(), blocks, cut_before, buckets);
   return buckets;
 }
 

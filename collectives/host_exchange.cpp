@@ -1,5 +1,6 @@
 // A bucket's way: the addends of each host's part are sent and those of this host's part received;
-// that part is added up and its results are sent; those of the others are received.
+// that part is added up and its results are sent; those of the others are received. Of a short
+// bucket each host's part is the whole, and there are no results to send.
 #include "collectives/host_exchange.hpp"
 
 #include <algorithm>
@@ -108,6 +109,23 @@ Slice HostExchange<T>::part(const Slice& bucket, std::size_t host) const {
   return {bucket.begin + part.begin, part.size};
 }
 
+// A block that one host adds up leaves and enters that host's link as often as the others' do if
+// all of them add it up; of two hosts' links that is so of several blocks, too.
+template <class T>
+bool HostExchange<T>::is_for_all(const Slice& bucket) const {
+  return bucket.size <= (hosts_.size() == 2 ? part_elements : block_elements);
+}
+
+template <class T>
+Slice HostExchange<T>::added_up_by(std::size_t host, const Slice& bucket) const {
+  return is_for_all(bucket) ? bucket : part(bucket, host);
+}
+
+template <class T>
+Slice HostExchange<T>::results_from(std::size_t host, const Slice& bucket) const {
+  return is_for_all(bucket) ? Slice{} : part(bucket, host);
+}
+
 template <class T>
 bool HostExchange<T>::poll(const IsReady& is_ready, const NodeSum& node_sum) {
   const std::size_t before = started_ + added_ + adopted_ + left_;
@@ -132,55 +150,65 @@ void HostExchange<T>::start(std::size_t bucket, const NodeSum& node_sum) {
   Flight& f = flight(bucket);
   f.bucket = buckets_[bucket];
   f.tag = 2 * mpi_int(bucket % (tags / 2));
-  const Slice mine = part(f.bucket, hosts_.rank());
+  const Slice mine = added_up_by(hosts_.rank(), f.bucket);
   for (std::size_t number = 0; number < others_.size(); ++number) {
     const std::size_t host = others_[number];
-    const Slice theirs = part(f.bucket, host);
+    const Slice results = results_from(host, f.bucket);
     if (mine.size > 0) {
       f.addend_receives.receive(hosts_, host, f.tag + addends_tag, f.incoming_from(number));
     }
-    if (theirs.size > 0) {
+    if (results.size > 0) {
       f.result_receives.receive(hosts_, host, f.tag + results_tag,
-                                std::as_writable_bytes(f.results_of(number, theirs.size)));
+                                std::as_writable_bytes(f.results_of(number, results.size)));
     }
   }
+  std::span<const std::byte> packed;
   for (std::size_t number = 0; number < others_.size(); ++number) {
-    const Slice theirs = part(f.bucket, others_[number]);
+    const Slice theirs = added_up_by(others_[number], f.bucket);
     if (theirs.size == 0) continue;
-    const std::span<std::byte> packed = f.outgoing_to(number);
-    std::size_t bytes = 0;
-    for_each_block(theirs, [&](std::size_t begin, std::size_t size) {
-      const std::span<T> block = std::span(sums_).first(size);
-      node_sum(begin, block);
-      bytes += pack(std::span<const T>(block), packed.data() + bytes);
-    });
-    f.sends.send(hosts_, others_[number], f.tag + addends_tag, packed.first(bytes));
+    if (number == 0 || !is_for_all(f.bucket)) {
+      packed = pack_addends(theirs, node_sum, f.outgoing_to(number));
+    }
+    f.sends.send(hosts_, others_[number], f.tag + addends_tag, packed);
   }
+}
+
+template <class T>
+std::span<const std::byte> HostExchange<T>::pack_addends(const Slice& slice,
+                                                         const NodeSum& node_sum,
+                                                         std::span<std::byte> room) {
+  std::size_t bytes = 0;
+  for_each_block(slice, [&](std::size_t begin, std::size_t size) {
+    const std::span<T> block = std::span(sums_).first(size);
+    node_sum(begin, block);
+    bytes += pack(std::span<const T>(block), room.data() + bytes);
+  });
+  return room.first(bytes);
 }
 
 template <class T>
 void HostExchange<T>::add_up(Flight& flight, const NodeSum& node_sum) {
-  const Slice mine = part(flight.bucket, hosts_.rank());
   std::ranges::fill(flight.unpacked, 0);
-  for_each_block(mine, [&](std::size_t begin, std::size_t size) {
-    const std::span<T> sums = std::span(sums_).first(size);
-    for (std::size_t host = 0, number = 0; host < hosts_.size(); ++host) {
-      const std::span<T> addends = std::span(host == 0 ? sums_ : addends_).first(size);
-      if (host == hosts_.rank()) {
-        node_sum(begin, addends);
-      } else {
-        std::size_t& unpacked = flight.unpacked[number];
-        unpacked += unpack(flight.incoming_from(number++).data() + unpacked, addends);
-      }
-      if (host > 0) add_to(sums.data(), addends.data(), size);
-    }
-    use_.finish(begin, sums);
-  });
+  for_each_block(
+      added_up_by(hosts_.rank(), flight.bucket), [&](std::size_t begin, std::size_t size) {
+        const std::span<T> sums = std::span(sums_).first(size);
+        for (std::size_t host = 0, number = 0; host < hosts_.size(); ++host) {
+          const std::span<T> addends = std::span(host == 0 ? sums_ : addends_).first(size);
+          if (host == hosts_.rank()) {
+            node_sum(begin, addends);
+          } else {
+            std::size_t& unpacked = flight.unpacked[number];
+            unpacked += unpack(flight.incoming_from(number++).data() + unpacked, addends);
+          }
+          if (host > 0) add_to(sums.data(), addends.data(), size);
+        }
+        use_.finish(begin, sums);
+      });
 }
 
 template <class T>
 void HostExchange<T>::send_results(Flight& flight) {
-  const Slice mine = part(flight.bucket, hosts_.rank());
+  const Slice mine = results_from(hosts_.rank(), flight.bucket);
   if (mine.size == 0) return;
   const std::span<const float> results = use_.results.subspan(mine.begin, mine.size);
   for (const std::size_t host : others_) {
@@ -191,7 +219,7 @@ void HostExchange<T>::send_results(Flight& flight) {
 template <class T>
 void HostExchange<T>::adopt_results(Flight& flight) {
   for (std::size_t number = 0; number < others_.size(); ++number) {
-    const Slice theirs = part(flight.bucket, others_[number]);
+    const Slice theirs = results_from(others_[number], flight.bucket);
     const std::span<const float> results = flight.results_of(number, theirs.size);
     for_each_block(theirs, [&](std::size_t begin, std::size_t size) {
       use_.adopt(begin, results.subspan(begin - theirs.begin, size));

@@ -3,7 +3,9 @@
 // The slice is cut into buckets (bucket_order.hpp), each bucket into one part per host. Every host
 // sends each other host its addends of that host's part, adds up its own part in the order of the
 // hosts, makes the results of it, and sends those to all: two steps, and per host 2 (H-1)/H of what
-// there is, the least possible. Several buckets are under way at once.
+// there is, the least possible. Of a short bucket (of one block; on two hosts of one part's length)
+// every host sends its addends to all, and each adds them up: one step instead of two, in which no
+// link carries more. Several buckets are under way at once.
 //
 // Nothing here waits, and no thread but the caller's talks to MPI: messages move when poll() is
 // called, and meanwhile through the kernel's buffers. Therefore they are short enough for MPI to
@@ -34,8 +36,8 @@ using AddUp = std::function<void(std::size_t first, std::span<const T* const> ad
                                  std::size_t begin, std::span<T> sums)>;
 
 // How a sum is made and what becomes of it. Each block is visited once on each host: finished where
-// it is added up, adopted everywhere else. Either may write over this rank's addends of its block,
-// of no other.
+// it is added up (short buckets on every host), adopted everywhere else. Either may write over this
+// rank's addends of its block, of no other.
 template <class T>
 struct SumUse {
   BlockVisitor<T> finish;          // makes results of a block's sum, at the same place of
@@ -87,7 +89,12 @@ class HostExchange {
   Flight& flight(std::size_t bucket) { return *flights_[bucket % flights_.size()]; }
   void cut(std::span<const Slice> left_out);
   Slice part(const Slice& bucket, std::size_t host) const;
+  bool is_for_all(const Slice& bucket) const;
+  Slice added_up_by(std::size_t host, const Slice& bucket) const;
+  Slice results_from(std::size_t host, const Slice& bucket) const;
   void start(std::size_t bucket, const NodeSum& node_sum);
+  std::span<const std::byte> pack_addends(const Slice& slice, const NodeSum& node_sum,
+                                          std::span<std::byte> room);
   void add_up(Flight& flight, const NodeSum& node_sum);
   void send_results(Flight& flight);
   void adopt_results(Flight& flight);

@@ -92,10 +92,22 @@ TEST(HostExchange, EveryHostGetsEveryBlockOnceAsFloats) { expect_sums<float>(); 
 TEST(HostExchange, TheWorkIsSharedOut) {
   const Communicator world = Communicator::world();
   const std::size_t count = 20 * world.size() * block_elements;
-  PatternExchange<double> exchange(world, {0, count}, count);
+  PatternExchange<double> exchange(world, {count, count}, 2 * count);
   exchange.begin();
   exchange.finish();
   EXPECT_EQ(exchange.finished(), count / world.size());
+}
+
+// Where that takes one step instead of two, and no link carries more.
+TEST(HostExchange, EveryHostAddsUpShortBuckets) {
+  const Communicator world = Communicator::world();
+  const std::size_t blocks = world.size() == 2 ? 4 : 2;  // of which buckets of 1, 1 and 2 are made
+  const std::size_t count = blocks * block_elements;
+  PatternExchange<float> exchange(world, {0, count}, count);
+  exchange.begin();
+  exchange.finish();
+  exchange.expect_all_right();
+  EXPECT_EQ(exchange.finished(), count);
 }
 
 // Hosts that come late, or in steps of their own, hold nobody up for ever and confuse nothing.

@@ -29,16 +29,21 @@ struct Outcome {
   int attempts = 0;
 };
 
-// Tells of a gradient under way as a backward pass does: its last tensors are final first, and what
-// comes before them is still to be written.
-void accumulate_in_parts(GradientSync& sync, std::span<const float> gradient,
-                         std::span<float> under_way) {
+// Writes a gradient as a backward pass does, and tells of it: its last tensors are final first, and
+// what comes before them is still to be written. What is final may be written over by its mean.
+void write_in_parts(GradientSync& sync, std::span<const float> gradient,
+                    std::span<float> under_way) {
   std::ranges::fill(under_way, 1e30F);
+  std::size_t end = gradient.size();
+  const auto write_from = [&](std::size_t from) {
+    std::ranges::copy(gradient.subspan(from, end - from), under_way.subspan(from).begin());
+    end = from;
+  };
   for (const std::size_t from : {parameter_elements, std::size_t{7777}, std::size_t{5008}}) {
-    std::copy(gradient.begin() + static_cast<std::ptrdiff_t>(from), gradient.end(),
-              under_way.begin() + static_cast<std::ptrdiff_t>(from));
+    write_from(from);
     sync.accumulate_from(from, under_way);
   }
+  write_from(0);
 }
 
 // Runs one update whose minibatches are dealt to the ranks in a way that depends on `deal`. Every
@@ -59,8 +64,11 @@ Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t min
       const bool is_in_place = deal == 1 || (deal == 2 && slot % 2 == 1);
       const std::span<float> place = is_in_place ? sync.gradient() : elsewhere;
       const bool in_parts = slot == mine.back() && (topology.all().rank() + deal) % 2 == 1;
-      if (in_parts) accumulate_in_parts(sync, gradient, place);
-      std::ranges::copy(gradient, place.begin());
+      if (in_parts) {
+        write_in_parts(sync, gradient, place);
+      } else {
+        std::ranges::copy(gradient, place.begin());
+      }
       sync.accumulate({slot, samples_of(slot), loss_of(slot), slot % 3}, place);
     }
     outcome.sums = sync.sum();
