@@ -1,7 +1,7 @@
 """A training step over a slow link, beside what it computes and what it sends.
 
 usage: network_step.py [--build build/bench] [--rounds 5] [--seconds 2] [--rate 1gbit]
-                       [--models MODEL ...] [--substeps 1]
+                       [--burst 256kb] [--models MODEL ...] [--substeps 1]
 
 Two hosts of one rank each (network namespaces of this machine, tests/cluster) with links of --rate.
 A step that hides the shorter of the two behind the longer takes as long as the same step of the
@@ -10,6 +10,9 @@ minibatch on each host, or of several), whichever is more. It may take less: den
 travel as factors where these are fewer numbers (optim/factor_plan.hpp). So the step is also shown
 beside what it computes and what it sends, a number of which takes what it does in the sum alone;
 and beside the same step by sums alone (--allreduce node-shared).
+
+A link that was idle lets 256 KB pass at once, which is more than an update of `mnist` sends: it does
+not feel the rate. --burst 32kb shows it on a link that never passes more than its rate for long.
 
 No step hides everything: no layer's gradient can be sent before it is computed, and sending begins
 in the last backward pass. About how fast a step can be for that is printed, too. It takes the
@@ -82,7 +85,7 @@ def way_of_summing(case):
 
 
 def figures(options, rubato, case):
-    link = update_costs.launcher(HOSTS, case, options.rate)
+    link = update_costs.launcher(HOSTS, case, options.rate, options.burst)
     updates = rubato.updates_in(case, options.seconds, launcher=link)
     parameters = model_costs.parameters_of(case.model)
     program = [*link, options.build / "bench" / "allreduce_bench", "--rounds=11", parameters]
@@ -129,6 +132,8 @@ def parser():
     made = measure.parser(__doc__, models=MODELS)
     made.add_argument("--substeps", type=int, nargs="+", default=[1])
     made.add_argument("--rate", default="1gbit", help="of each host's link (default %(default)s)")
+    made.add_argument("--burst", metavar="SIZE",
+                      help="what a link that was idle lets pass at once (default 256kb)")
     return made
 
 

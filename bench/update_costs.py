@@ -47,11 +47,12 @@ def plan(is_quick):
                [(hosts, Case(MIDDLE, 1, 2 * hosts)) for hosts in pick((2, 3))])
 
 
-def launcher(hosts, case, rate=None):
+def launcher(hosts, case, rate=None, burst=None):
     if hosts == 1:
         return ()
     return (RUN_ON_HOSTS, "--hosts", hosts, "--ranks-per-host", case.ranks // hosts,
-            *(() if rate is None else ("--rate", rate)))
+            *(() if rate is None else ("--rate", rate)),
+            *(() if burst is None else ("--burst", burst)))
 
 
 def point(rubato, hosts, case, link, options):

@@ -1,14 +1,16 @@
 #!/bin/bash
 # Runs an MPI program on several hosts that this machine pretends to be.
 #
-#   run_on_hosts.sh [--hosts N] [--ranks-per-host R] [--rate RATE] [--once] PROGRAM ARGUMENT...
+#   run_on_hosts.sh [--hosts N] [--ranks-per-host R] [--rate RATE [--burst SIZE]] [--once]
+#                   PROGRAM ARGUMENT...
 #
 # With --once the program runs on the first host alone, for programs that call mpirun themselves,
 # and finds the words that name the hosts to mpirun in RUBATO_HOST_WORDS.
 #
 # Open MPI takes the hosts of virtual_hosts.sh for machines: it starts its daemons through an agent
 # and speaks TCP between them, and ranks of different hosts do not share memory. --rate (100mbit,
-# 1gbit) narrows each host's link. What this cannot show: different clocks, processors or files.
+# 1gbit) narrows each host's link; one that was idle lets 256 KB pass at once, or --burst (32kb).
+# What this cannot show: different clocks, processors or files.
 #
 # Everything lives in namespaces of this process and vanishes with it, however it ends. The exit
 # status is mpirun's, or 77 (for CTest: skipped) with a line that says what is missing: root,
@@ -18,12 +20,13 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/virtual_hosts.sh"
 
-hosts=2 ranks_per_host=1 rate='' once=''
+hosts=2 ranks_per_host=1 rate='' burst='' once=''
 while [[ ${1:-} == --* ]]; do
   case $1 in
     --hosts) hosts=$2 ;;
     --ranks-per-host) ranks_per_host=$2 ;;
     --rate) rate=$2 ;;
+    --burst) burst=$2 ;;
     --once)
       once=yes
       shift
@@ -75,5 +78,5 @@ else
   check_requirements mpirun ${rate:+tc}
   RUBATO_INSIDE_HOSTS=1 exec unshare --mount --net --pid --mount-proc --fork --kill-child \
     "$0" --hosts "$hosts" --ranks-per-host "$ranks_per_host" ${rate:+--rate "$rate"} \
-    ${once:+--once} "$@"
+    ${burst:+--burst "$burst"} ${once:+--once} "$@"
 fi

@@ -1,8 +1,8 @@
 # Several hosts that this machine pretends to be; sourced by run_on_hosts.sh and run_on_slurm.sh.
 #
 # A host is a network namespace with an address and a name of its own (host0, host1, ...), and all
-# hang on one bridge. The functions read $hosts, their number, and $rate, that of each link, or
-# empty. They change mounts and network, so they are called in namespaces made for them, and all
+# hang on one bridge. The functions read $hosts, their number, $rate, that of each link, or empty,
+# and $burst, how many bytes a link that was idle lets pass at once, or empty for many. They change mounts and network, so they are called in namespaces made for them, and all
 # vanishes with the process, however it ends.
 readonly network=10.83.0 # of the virtual hosts; invisible outside
 
@@ -61,17 +61,21 @@ connect_hosts() {
   for ((i = 0; i < hosts; i++)); do connect_host "$i"; done
 }
 
+# A short burst would cut what the kernel passes on as one into frames of 1500 bytes, at the cost of
+# the cores that the ranks compute on: such links have long frames.
 connect_host() {
-  local host=host$1
+  local host=host$1 frame=1500
+  [ -z "${burst:-}" ] || frame=9000
   ip netns add "$host"
-  ip link add "port$1" type veth peer name eth0 netns "$host"
+  ip link add "port$1" mtu "$frame" type veth peer name eth0 mtu "$frame" netns "$host"
   ip link set "port$1" master bridge0 up
   ip -n "$host" address add "$(address "$1")/24" dev eth0
   ip -n "$host" link set lo up
   ip -n "$host" link set eth0 up
   if [ -n "$rate" ]; then
-    tc -n "$host" qdisc add dev eth0 root tbf rate "$rate" burst 256kb latency 50ms
-    tc qdisc add dev "port$1" root tbf rate "$rate" burst 256kb latency 50ms
+    local limit=(tbf rate "$rate" burst "${burst:-256kb}" latency 50ms)
+    tc -n "$host" qdisc add dev eth0 root "${limit[@]}"
+    tc qdisc add dev "port$1" root "${limit[@]}"
   fi
 }
 
