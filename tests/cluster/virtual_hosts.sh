@@ -2,8 +2,9 @@
 #
 # A host is a network namespace with an address and a name of its own (host0, host1, ...), and all
 # hang on one bridge. The functions read $hosts, their number, $rate, that of each link, or empty,
-# and $burst, how many bytes a link that was idle lets pass at once, or empty for many. They change mounts and network, so they are called in namespaces made for them, and all
-# vanishes with the process, however it ends.
+# and $burst, how many bytes a link that was idle lets pass at once, or empty for many. They change
+# mounts and network, so they are called in namespaces made for them, and all vanishes with the
+# process, however it ends.
 readonly network=10.83.0 # of the virtual hosts; invisible outside
 
 skip() {

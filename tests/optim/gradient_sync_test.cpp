@@ -64,11 +64,8 @@ Outcome run_update(GradientSync& sync, const Topology& topology, std::size_t min
       const bool is_in_place = deal == 1 || (deal == 2 && slot % 2 == 1);
       const std::span<float> place = is_in_place ? sync.gradient() : elsewhere;
       const bool in_parts = slot == mine.back() && (topology.all().rank() + deal) % 2 == 1;
-      if (in_parts) {
-        write_in_parts(sync, gradient, place);
-      } else {
-        std::ranges::copy(gradient, place.begin());
-      }
+      if (in_parts) write_in_parts(sync, gradient, place);
+      if (!in_parts) std::ranges::copy(gradient, place.begin());
       sync.accumulate({slot, samples_of(slot), loss_of(slot), slot % 3}, place);
     }
     outcome.sums = sync.sum();
