@@ -12,7 +12,7 @@ beside what it computes and what it sends, a number of which takes what it does 
 and beside the same step by sums alone (--allreduce node-shared).
 
 A link that was idle lets 256 KB pass at once, which is more than an update of `mnist` sends: it
-does not feel the rate. --burst 32kb shows it on a link that passes no more than its rate.
+does not feel the rate. It does where only --burst 32kb pass, a third of that.
 
 No step hides everything: no layer's gradient can be sent before it is computed, and sending begins
 in the last backward pass. About how fast a step can be for that is printed, too. It takes the

@@ -1,7 +1,6 @@
 #include "collectives/bucket_order.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <ranges>
 #include <stdexcept>
 
@@ -14,9 +13,11 @@ std::size_t cut_before(std::size_t end, std::size_t longest) {
   return (end - 1) / longest * longest;
 }
 
-// And, in the array's first bucket, powers of two.
+// And, in the array's first bucket, half of it and a block.
 std::size_t early_cut_before(std::size_t end, std::size_t longest) {
-  return end > longest ? cut_before(end, longest) : std::bit_floor(end - 1);
+  if (end > longest) return cut_before(end, longest);
+  const std::size_t half = longest / 2;
+  return end > half ? half : std::min<std::size_t>(end - 1, 1);
 }
 
 void cut_from_the_end(std::size_t begin, std::size_t end, std::size_t longest,
@@ -37,8 +38,9 @@ std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t
   if (blocks == 0) {
     throw std::invalid_argument("a bucket of 0 blocks was asked for; at least 1 is needed");
   }
-  const std::size_t border =
-      std::clamp(early / block_elements * block_elements, slice.begin, slice.end());
+  const std::size_t border = early >= slice.end()
+                                 ? slice.end()
+                                 : std::max(slice.begin, early / block_elements * block_elements);
   std::vector<Slice> buckets;
   std::size_t end = border;
   for (const Slice& gap : left_out | std::views::reverse) {

@@ -3,8 +3,8 @@
 //
 // A backward pass finishes the early elements (parameters) from their end to their beginning, and
 // the rest (running statistics) with its last step. What comes last has nothing left to hide
-// behind: so the early buckets become shorter towards the beginning of the whole array, down to one
-// block. All hosts cut alike, so that the n-th bucket of one is the n-th of all.
+// behind: so the early buckets become shorter towards the beginning of the whole array: half, and
+// one block. All hosts cut alike, so that the n-th bucket of one is the n-th of all.
 #pragma once
 
 #include <cstddef>

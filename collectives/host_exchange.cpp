@@ -37,8 +37,7 @@ struct HostExchange<T>::Flight {
   explicit Flight(std::size_t other_hosts)
       : outgoing(other_hosts * part_room),
         incoming(other_hosts * part_room),
-        results(other_hosts * part_elements),
-        unpacked(other_hosts) {}
+        results(other_hosts * part_elements) {}
 
   // `number` counts the other hosts.
   std::span<std::byte> outgoing_to(std::size_t number) {
@@ -56,10 +55,9 @@ struct HostExchange<T>::Flight {
   PendingRequests addend_receives;
   PendingRequests result_receives;
   PendingRequests sends;
-  std::vector<std::byte> outgoing;    // this host's addends of each other host's part
-  std::vector<std::byte> incoming;    // each other host's addends of this host's part
-  std::vector<float> results;         // of each other host's part
-  std::vector<std::size_t> unpacked;  // bytes, of each other host's addends
+  std::vector<std::byte> outgoing;  // this host's addends of each other host's part
+  std::vector<std::byte> incoming;  // each other host's addends of this host's part
+  std::vector<float> results;       // of each other host's part
 };
 
 template <class T>
@@ -70,6 +68,7 @@ HostExchange<T>::HostExchange(const Communicator& across, const Slice& slice, st
       buckets_(buckets_of(slice, early, part_blocks * across.size())),
       sums_(block_elements),
       addends_(block_elements),
+      packed_(across.size()),
       started_(buckets_.size()),
       added_(buckets_.size()),
       adopted_(buckets_.size()),
@@ -109,8 +108,8 @@ Slice HostExchange<T>::part(const Slice& bucket, std::size_t host) const {
   return {bucket.begin + part.begin, part.size};
 }
 
-// A block that one host adds up leaves and enters that host's link as often as the others' do if
-// all of them add it up; of two hosts' links that is so of several blocks, too.
+// Where one host adds up a block, H-1 addends come in on its link and H-1 results go out. Where all
+// do, as many addends come and go on every link. Of two hosts that is so of several blocks, too.
 template <class T>
 bool HostExchange<T>::is_for_all(const Slice& bucket) const {
   return bucket.size <= (hosts_.size() == 2 ? part_elements : block_elements);
@@ -186,24 +185,31 @@ std::span<const std::byte> HostExchange<T>::pack_addends(const Slice& slice,
   return room.first(bytes);
 }
 
+// What goes to others as well is taken from there, so that all hosts add the same numbers.
 template <class T>
 void HostExchange<T>::add_up(Flight& flight, const NodeSum& node_sum) {
-  std::ranges::fill(flight.unpacked, 0);
-  for_each_block(
-      added_up_by(hosts_.rank(), flight.bucket), [&](std::size_t begin, std::size_t size) {
-        const std::span<T> sums = std::span(sums_).first(size);
-        for (std::size_t host = 0, number = 0; host < hosts_.size(); ++host) {
-          const std::span<T> addends = std::span(host == 0 ? sums_ : addends_).first(size);
-          if (host == hosts_.rank()) {
-            node_sum(begin, addends);
-          } else {
-            std::size_t& unpacked = flight.unpacked[number];
-            unpacked += unpack(flight.incoming_from(number++).data() + unpacked, addends);
-          }
-          if (host > 0) add_to(sums.data(), addends.data(), size);
-        }
-        use_.finish(begin, sums);
-      });
+  const bool goes_to_others = is_for_all(flight.bucket) && !others_.empty();
+  for (std::size_t host = 0, number = 0; host < hosts_.size(); ++host) {
+    if (host != hosts_.rank()) {
+      packed_[host] = flight.incoming_from(number++).data();
+    } else {
+      packed_[host] = goes_to_others ? flight.outgoing_to(0).data() : nullptr;
+    }
+  }
+  const Slice mine = added_up_by(hosts_.rank(), flight.bucket);
+  for_each_block(mine, [&](std::size_t begin, std::size_t size) {
+    const std::span<T> sums = std::span(sums_).first(size);
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      const std::span<T> addends = std::span(host == 0 ? sums_ : addends_).first(size);
+      if (packed_[host] == nullptr) {
+        node_sum(begin, addends);
+      } else {
+        packed_[host] += unpack(packed_[host], addends);
+      }
+      if (host > 0) add_to(sums.data(), addends.data(), size);
+    }
+    use_.finish(begin, sums);
+  });
 }
 
 template <class T>

@@ -5,7 +5,8 @@
 // hosts, makes the results of it, and sends those to all: two steps, and per host 2 (H-1)/H of what
 // there is, the least possible. Of a short bucket (of one block; on two hosts of one part's length)
 // every host sends its addends to all, and each adds them up: one step instead of two, in which no
-// link carries more. Several buckets are under way at once.
+// link carries more numbers than that of the host that would do it for all. Several buckets are
+// under way at once.
 //
 // Nothing here waits, and no thread but the caller's talks to MPI: messages move when poll() is
 // called, and meanwhile through the kernel's buffers. Therefore they are short enough for MPI to
@@ -36,8 +37,8 @@ using AddUp = std::function<void(std::size_t first, std::span<const T* const> ad
                                  std::size_t begin, std::span<T> sums)>;
 
 // How a sum is made and what becomes of it. Each block is visited once on each host: finished where
-// it is added up (short buckets on every host), adopted everywhere else. Either may write over this
-// rank's addends of its block, of no other.
+// it is added up (short buckets on every host, which make the same of them), adopted everywhere
+// else. Either may write over this rank's addends of its block, of no other.
 template <class T>
 struct SumUse {
   BlockVisitor<T> finish;          // makes results of a block's sum, at the same place of
@@ -108,6 +109,8 @@ class HostExchange {
   std::vector<std::unique_ptr<Flight>> flights_;  // bucket b uses flight b % size
   std::vector<T> sums_;                           // of one block
   std::vector<T> addends_;
+  std::vector<const std::byte*>
+      packed_;  // of each host, from its next block on; null: to be summed
   SumUse<T> use_;
   // How many buckets have come so far. All hosts take them in the same order, and messages between
   // two hosts keep theirs, so that only the first that has not come so far need be asked about.

@@ -4,8 +4,8 @@
 // Ranks write their addends straight into the reducer's memory. With the node-shared algorithm that
 // memory is the node's, and owners read all addends of their slice directly, block by block,
 // handing each summed block to the caller while it is in cache: no copy in, no copy out, no result
-// array. On several nodes the caller makes results of a block on one of them, and the others get
-// the results, which are fewer bytes than the sums; and what some ranks have finished early can
+// array. On several nodes the caller makes results of most blocks on one of them, and the others
+// get the results, which are fewer bytes than the sums; and what some ranks have finished early can
 // travel while they work on the rest. The other algorithms sum a private array with allreduce().
 #pragma once
 

@@ -1,7 +1,7 @@
 // A table: a note for each rank, what the measures send, a slot for each minibatch.
 //
 // Few nodes send each other all they have, in one message and one step; MPI's reduction of a short
-// array takes two steps and a message in each, and there are two arrays.
+// array takes at least two steps, and there are two arrays.
 #include "optim/update_tables.hpp"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ UpdateTables::UpdateTables(const collectives::Topology& topology, std::size_t te
       tensors_(tensors),
       largest_memory_(topology, (tensors + 2) * sizeof(std::int64_t)),
       memory_(topology, 0) {
-  if (topology.across() && topology.across()->size() <= few_nodes) {
+  const bool combines = topology.node().rank() == 0 && topology.node_count() > 1;
+  if (combines && topology.node_count() <= few_nodes) {
     few_ = topology.across()->duplicate();
     tables_of_few_.resize(few_->size());
   }
@@ -35,6 +36,9 @@ void UpdateTables::allocate(std::size_t minibatches, std::size_t measured) {
   const std::size_t bytes = topology_.all().size() * sizeof(RankNote) + measured * sizeof(double) +
                             minibatches * sizeof(MinibatchSlot);
   memory_ = collectives::NodeMemory(topology_, topology_.node().rank() == 0 ? 2 * bytes : 0);
+  for (std::vector<double>& numbers : tables_of_few_) {
+    numbers.reserve(table(0).size() + largest_of(0).size());
+  }
 }
 
 std::span<double> UpdateTables::table(std::size_t index) const {

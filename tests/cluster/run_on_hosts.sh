@@ -39,6 +39,10 @@ while [[ ${1:-} == --* ]]; do
   esac
   shift 2
 done
+if [ -n "$burst" ] && [ -z "$rate" ]; then
+  echo 'run_on_hosts.sh: --burst without --rate' >&2
+  exit 64
+fi
 if [ $# = 0 ]; then
   echo 'run_on_hosts.sh: no program given' >&2
   exit 64

@@ -18,18 +18,18 @@ void expect_buckets(const std::vector<Slice>& found, const std::vector<Slice>& e
 }
 
 TEST(BucketOrder, EarlyElementsComeFirstFromTheirEnd) {
-  expect_buckets(
-      buckets_of({0, 5 * block + 7}, 5 * block + 7, 2),
-      {{4 * block, block}, {2 * block, 2 * block}, {block, block}, {0, block}, {5 * block, 7}});
+  expect_buckets(buckets_of({0, 5 * block + 7}, 5 * block + 7, 2),
+                 {{4 * block, block + 7}, {2 * block, 2 * block}, {block, block}, {0, block}});
 }
 
 TEST(BucketOrder, EarlyBucketsBecomeShorterTowardsTheBeginningOfTheArray) {
   expect_buckets(buckets_of({0, 14 * block}, 14 * block, 6), {{12 * block, 2 * block},
                                                               {6 * block, 6 * block},
-                                                              {4 * block, 2 * block},
-                                                              {2 * block, 2 * block},
-                                                              {block, block},
+                                                              {3 * block, 3 * block},
+                                                              {block, 2 * block},
                                                               {0, block}});
+  expect_buckets(buckets_of({0, 4 * block}, 4 * block, 6),
+                 {{3 * block, block}, {block, 2 * block}, {0, block}});
   // Not towards that of a slice, which is no later than the slice before it.
   expect_buckets(buckets_of({6 * block, 8 * block}, 99 * block, 6),
                  {{12 * block, 2 * block}, {6 * block, 6 * block}});
@@ -41,6 +41,8 @@ TEST(BucketOrder, ABlockWithElementsOfBothKindsComesWithTheLater) {
   expect_buckets(buckets_of({0, 4 * block}, 2 * block + 1, 8),
                  {{block, block}, {0, block}, {2 * block, 2 * block}});
   expect_buckets(buckets_of({0, 4 * block}, 2 * block - 1, 8), {{0, block}, {block, 3 * block}});
+  expect_buckets(buckets_of({0, 2 * block + 3}, 2 * block + 1, 8),
+                 {{block, block}, {0, block}, {2 * block, 3}});
 }
 
 TEST(BucketOrder, SlicesBeyondTheBorderHaveOneKind) {
