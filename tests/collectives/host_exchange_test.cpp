@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
 #include <thread>
+#include <vector>
 
 #include "rank_pattern.hpp"
 
@@ -110,6 +114,27 @@ TEST(HostExchange, EveryHostAddsUpShortBuckets) {
   exchange.finish();
   exchange.expect_all_right();
   EXPECT_EQ(exchange.finished(), mine * block_elements);
+}
+
+// The sign of a zero may be lost on the way: then on all hosts, that of its own addend as well.
+TEST(HostExchange, EveryHostAddsTheSameNumbersOfShortBuckets) {
+  const Communicator world = Communicator::world();
+  HostExchange<double> exchange(world, {0, 2}, 2);
+  std::array<std::int64_t, 2> signs{};
+  std::vector<float> results(2);
+  exchange.begin({[&](std::size_t, std::span<const double> sums) {
+                    signs = {std::signbit(sums[0]) ? 1 : 0, std::signbit(sums[0]) ? 0 : 1};
+                  },
+                  results});
+  while (!exchange.is_done()) {
+    exchange.poll([](const Slice&) { return true; },
+                  [&](std::size_t, std::span<double> sums) {
+                    sums[0] = -0.0;  // beside a float on the first host, and none on the others
+                    sums[1] = world.rank() == 0 ? 1 : 1 + 0x1p-30;
+                  });
+  }
+  world.maximum(signs);
+  EXPECT_EQ(signs[0] + signs[1], 1);
 }
 
 // Hosts that come late, or in steps of their own, hold nobody up for ever and confuse nothing.
