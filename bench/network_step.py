@@ -11,8 +11,8 @@ travel as factors where these are fewer numbers (optim/factor_plan.hpp). So the 
 beside what it computes and what it sends, a number of which takes what it does in the sum alone;
 and beside the same step by sums alone (--allreduce node-shared).
 
-A link that was idle lets 256 KB pass at once, which is more than an update of `mnist` sends: it
-does not feel the rate. It does where only --burst 32kb pass, a third of that.
+A link that was idle lets 256 KB pass at once. An update of `mnist` sends 88, and does not feel the
+rate; --burst 32kb makes it do so.
 
 No step hides everything: no layer's gradient can be sent before it is computed, and sending begins
 in the last backward pass. About how fast a step can be for that is printed, too. It takes the

@@ -21,11 +21,11 @@ std::size_t early_cut_before(std::size_t end, std::size_t longest) {
 }
 
 void cut_from_the_end(std::size_t begin, std::size_t end, std::size_t longest,
-                      std::size_t (*cut_before)(std::size_t, std::size_t),
+                      std::size_t (*last_cut)(std::size_t, std::size_t),
                       std::vector<Slice>& buckets) {
   while (end > begin) {
     const std::size_t blocks = (end + block_elements - 1) / block_elements;
-    const std::size_t cut = std::max(begin, cut_before(blocks, longest) * block_elements);
+    const std::size_t cut = std::max(begin, last_cut(blocks, longest) * block_elements);
     buckets.push_back({cut, end - cut});
     end = cut;
   }

@@ -63,7 +63,7 @@ class UpdateTables {
   // other nodes', of the slots the first `minibatches`. Never waits. Nobody may touch it until that
   // rank has finished.
   void begin_combining(std::size_t minibatches);
-  // On any rank: waits until what this rank has begun is done, and reads and writes it then.
+  // On any rank: waits for what this rank has begun, and completes the node's table and largest.
   void finish_combining();
 
   // The next update, whose table is all zeros.
