@@ -8,24 +8,18 @@ namespace rubato::collectives {
 namespace {
 
 // The last cut before block `end`, wherever the slice begins and ends: cuts are multiples of the
-// bucket's length.
-std::size_t cut_before(std::size_t end, std::size_t longest) {
-  return (end - 1) / longest * longest;
-}
-
-// And, in the array's first bucket, half of it and a block.
-std::size_t early_cut_before(std::size_t end, std::size_t longest) {
-  if (end > longest) return cut_before(end, longest);
+// longest bucket's length and, in the array's first bucket, half of it and a block.
+std::size_t last_cut_before(std::size_t end, std::size_t longest) {
+  if (end > longest) return (end - 1) / longest * longest;
   const std::size_t half = longest / 2;
   return end > half ? half : std::min<std::size_t>(end - 1, 1);
 }
 
 void cut_from_the_end(std::size_t begin, std::size_t end, std::size_t longest,
-                      std::size_t (*last_cut)(std::size_t, std::size_t),
                       std::vector<Slice>& buckets) {
   while (end > begin) {
     const std::size_t blocks = (end + block_elements - 1) / block_elements;
-    const std::size_t cut = std::max(begin, last_cut(blocks, longest) * block_elements);
+    const std::size_t cut = std::max(begin, last_cut_before(blocks, longest) * block_elements);
     buckets.push_back({cut, end - cut});
     end = cut;
   }
@@ -33,23 +27,19 @@ void cut_from_the_end(std::size_t begin, std::size_t end, std::size_t longest,
 
 }  // namespace
 
-std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t blocks,
+std::vector<Slice> buckets_of(const Slice& slice, std::size_t blocks,
                               std::span<const Slice> left_out) {
   if (blocks == 0) {
     throw std::invalid_argument("a bucket of 0 blocks was asked for; at least 1 is needed");
   }
-  const std::size_t border = early >= slice.end()
-                                 ? slice.end()
-                                 : std::max(slice.begin, early / block_elements * block_elements);
   std::vector<Slice> buckets;
-  std::size_t end = border;
+  std::size_t end = slice.end();
   for (const Slice& gap : left_out | std::views::reverse) {
-    if (gap.end() <= slice.begin || gap.begin >= border) continue;
-    cut_from_the_end(gap.end(), end, blocks, early_cut_before, buckets);
+    if (gap.end() <= slice.begin || gap.begin >= slice.end()) continue;
+    cut_from_the_end(gap.end(), end, blocks, buckets);
     end = gap.begin;
   }
-  cut_from_the_end(slice.begin, end, blocks, early_cut_before, buckets);
-  cut_from_the_end(border, slice.end(), blocks, cut_before, buckets);
+  cut_from_the_end(slice.begin, end, blocks, buckets);
   return buckets;
 }
 

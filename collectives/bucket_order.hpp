@@ -1,10 +1,9 @@
 // The order in which a slice is summed over hosts: bucket by bucket, those first that are known
 // first.
 //
-// A backward pass finishes the early elements (parameters) from their end to their beginning, and
-// the rest (running statistics) with its last step. What comes last has nothing left to hide
-// behind: so the early buckets become shorter towards the beginning of the whole array: half, and
-// one block. All hosts cut alike, so that the n-th bucket of one is the n-th of all.
+// A backward pass finishes an array from its end to its beginning. What comes last has nothing left
+// to hide behind: so buckets become shorter towards the beginning of the whole array: half, and one
+// block. All hosts cut alike, so that the n-th bucket of one is the n-th of all.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +14,10 @@
 
 namespace rubato::collectives {
 
-// Cuts `slice` into buckets of at most `blocks` whole blocks: the elements before `early`, from
-// their end, then the others. A block with elements of both kinds is one of the others. Elements of
-// `left_out` are in no bucket: whole blocks of early elements, in ascending order. Throws
-// std::invalid_argument if `blocks` is 0.
-std::vector<Slice> buckets_of(const Slice& slice, std::size_t early, std::size_t blocks,
+// Cuts `slice` from its end into buckets of at most `blocks` whole blocks. Elements of `left_out`
+// are in no bucket: whole blocks, in ascending order. Throws std::invalid_argument if `blocks` is
+// 0.
+std::vector<Slice> buckets_of(const Slice& slice, std::size_t blocks,
                               std::span<const Slice> left_out = {});
 
 }  // namespace rubato::collectives

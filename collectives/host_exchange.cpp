@@ -61,11 +61,10 @@ struct HostExchange<T>::Flight {
 };
 
 template <class T>
-HostExchange<T>::HostExchange(const Communicator& across, const Slice& slice, std::size_t early)
+HostExchange<T>::HostExchange(const Communicator& across, const Slice& slice)
     : hosts_(across.duplicate()),
       slice_(slice),
-      early_(early),
-      buckets_(buckets_of(slice, early, part_blocks * across.size())),
+      buckets_(buckets_of(slice, part_blocks * across.size())),
       sums_(block_elements),
       addends_(block_elements),
       packed_(across.size()),
@@ -99,7 +98,7 @@ void HostExchange<T>::begin(SumUse<T> use) {
 template <class T>
 void HostExchange<T>::cut(std::span<const Slice> left_out) {
   left_out_.assign(left_out.begin(), left_out.end());
-  buckets_ = buckets_of(slice_, early_, part_blocks * hosts_.size(), left_out_);
+  buckets_ = buckets_of(slice_, part_blocks * hosts_.size(), left_out_);
 }
 
 template <class T>

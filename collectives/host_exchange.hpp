@@ -49,11 +49,11 @@ struct SumUse {
   // If set, told once on each rank, when the addends of all ranks of its node are final; where
   // these are all ranks, before the first block.
   std::function<void()> all_are_in = {};
-  // Of several nodes: whole blocks of early elements, in ascending order and the same on all ranks,
-  // of which each node comes to have all addends without a sum over the nodes. They are finished on
-  // every node, when `bring_in` has said true on all of its ranks. It is asked again and again in
-  // reduce(), never waits, and sees to it that this rank's share of what other nodes add is among
-  // what `add_up` reads. The slices stay to the end of the sum.
+  // Of several nodes: whole blocks, in ascending order and the same on all ranks, of which each
+  // node comes to have all addends without a sum over the nodes. They are finished on every node,
+  // when `bring_in` has said true on all of its ranks. It is asked again and again in reduce(),
+  // never waits, and sees to it that this rank's share of what other nodes add is among what
+  // `add_up` reads. The slices stay to the end of the sum.
   std::span<const Slice> complete = {};
   std::function<bool()> bring_in = {};
   // If set, on one node: makes the results of a block of `size` elements, in place of the others.
@@ -68,8 +68,8 @@ class HostExchange {
   using NodeSum = std::function<void(std::size_t begin, std::span<T> sums)>;
   using IsReady = std::function<bool(const Slice& bucket)>;
 
-  // Collective over `across`, whose ranks are the hosts, in order. `early`: see bucket_order.hpp.
-  HostExchange(const Communicator& across, const Slice& slice, std::size_t early);
+  // Collective over `across`, whose ranks are the hosts, in order.
+  HostExchange(const Communicator& across, const Slice& slice);
   // Addends that are still under way keep their memory; results are sent from the caller's, which
   // must outlive them.
   ~HostExchange();
@@ -102,7 +102,6 @@ class HostExchange {
 
   Communicator hosts_;
   Slice slice_;
-  std::size_t early_;
   std::vector<std::size_t> others_;  // all hosts but this one
   std::vector<Slice> left_out_;
   std::vector<Slice> buckets_;

@@ -83,19 +83,19 @@ class OneNodeReducer final : public SliceReducer<T> {
   SumUse<T> use_;
 };
 
-// A rank's steps of a sum: one for each element that it has finished, counted from the end of the
-// early ones, one when it has come to reduce(), and a last one when it has brought in what other
-// nodes add to complete blocks.
+// A rank's steps of a sum: one for each element that it has finished, counted from the end, one
+// when it has come to reduce(), and a last one when it has brought in what other nodes add to
+// complete blocks.
 template <class T>
 class HostsReducer final : public SliceReducer<T> {
  public:
-  HostsReducer(const Topology& topology, std::size_t count, std::size_t early)
-      : early_(early),
+  HostsReducer(const Topology& topology, std::size_t count)
+      : count_(count),
         slice_(topology.my_slice(count)),
         patience_(waiting_patience(topology)),
         addends_(topology, count),
         marks_(topology, last_step()) {
-    if (topology.across()) exchange_.emplace(*topology.across(), topology.my_slice(count), early);
+    if (topology.across()) exchange_.emplace(*topology.across(), slice_);
   }
 
   std::span<T> addends() override { return addends_.mine(); }
@@ -113,7 +113,7 @@ class HostsReducer final : public SliceReducer<T> {
   bool overlaps() const noexcept override { return true; }
 
   void finished_from(std::size_t from) override {
-    marks_.reach(early_ - std::min(from, early_));
+    marks_.reach(count_ - std::min(from, count_));
     if (exchange_) drain();
   }
 
@@ -134,8 +134,8 @@ class HostsReducer final : public SliceReducer<T> {
  private:
   using SliceReducer<T>::times_;
 
-  std::size_t step_in_reduce() const { return early_ + 1; }
-  std::size_t last_step() const { return early_ + 2; }
+  std::size_t step_in_reduce() const { return count_ + 1; }
+  std::size_t last_step() const { return count_ + 2; }
 
   bool all_are_in() {
     if (times_.all_are_in == 0 && marks_.have_all_reached(step_in_reduce())) {
@@ -176,16 +176,11 @@ class HostsReducer final : public SliceReducer<T> {
     } while (in_vain < patience && !exchange_->is_idle());
   }
 
-  bool is_ready(const Slice& bucket) {
-    const bool is_early = bucket.end() <= early_;
-    return is_early ? marks_.have_all_reached(early_ - bucket.begin) : all_are_in();
-  }
-
   bool poll() {
     const bool has_begun = times_.network_begin != 0;
     const std::int64_t before = has_begun ? times_.network_begin : steady_nanoseconds();
     const bool has_moved = exchange_->poll(
-        [this](const Slice& bucket) { return is_ready(bucket); },
+        [this](const Slice& bucket) { return marks_.have_all_reached(count_ - bucket.begin); },
         [this](std::size_t begin, std::span<T> sums) { addends_.sum(use_.add_up, begin, sums); });
     if (has_moved) {
       times_.network_begin = before;
@@ -194,7 +189,7 @@ class HostsReducer final : public SliceReducer<T> {
     return has_moved;
   }
 
-  std::size_t early_;
+  std::size_t count_;
   Slice slice_;
   Patience patience_;
   NodeAddends<T> addends_;
@@ -264,22 +259,20 @@ class PrivateReducer final : public SliceReducer<T> {
 
 template <class T>
 std::unique_ptr<SliceReducer<T>> make_slice_reducer(const Topology& topology, NodeBarrier& barrier,
-                                                    std::size_t count, AllreduceAlgorithm algorithm,
-                                                    std::size_t early) {
+                                                    std::size_t count,
+                                                    AllreduceAlgorithm algorithm) {
   if (algorithm != AllreduceAlgorithm::automatic && algorithm != AllreduceAlgorithm::node_shared) {
     return std::make_unique<PrivateReducer<T>>(topology, barrier, count, algorithm);
   }
   if (topology.node_count() == 1) {
     return std::make_unique<OneNodeReducer<T>>(topology, barrier, count);
   }
-  return std::make_unique<HostsReducer<T>>(topology, count, early);
+  return std::make_unique<HostsReducer<T>>(topology, count);
 }
 
 template std::unique_ptr<SliceReducer<float>> make_slice_reducer(const Topology&, NodeBarrier&,
-                                                                 std::size_t, AllreduceAlgorithm,
-                                                                 std::size_t);
+                                                                 std::size_t, AllreduceAlgorithm);
 template std::unique_ptr<SliceReducer<double>> make_slice_reducer(const Topology&, NodeBarrier&,
-                                                                  std::size_t, AllreduceAlgorithm,
-                                                                  std::size_t);
+                                                                  std::size_t, AllreduceAlgorithm);
 
 }  // namespace rubato::collectives

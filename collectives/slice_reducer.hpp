@@ -50,7 +50,7 @@ class SliceReducer {
   virtual bool overlaps() const noexcept { return false; }
 
   // To be called as often as may be, with `from` that never rises within a sum: this rank's addends
-  // of the early elements from there on are final. Never waits; lets sums over hosts go on, so it
+  // from there on are final. Never waits; lets sums over hosts go on, so it
   // may visit blocks.
   virtual void finished_from(std::size_t /*from*/) {}
 
@@ -63,11 +63,10 @@ class SliceReducer {
   SumTimes times_;
 };
 
-// Collective. `topology` and `barrier` must outlive the reducer. `early`: of the `count` elements,
-// the first that finished_from() is about.
+// Collective. `topology` and `barrier` must outlive the reducer.
 template <class T>
 std::unique_ptr<SliceReducer<T>> make_slice_reducer(const Topology& topology, NodeBarrier& barrier,
-                                                    std::size_t count, AllreduceAlgorithm algorithm,
-                                                    std::size_t early = 0);
+                                                    std::size_t count,
+                                                    AllreduceAlgorithm algorithm);
 
 }  // namespace rubato::collectives

@@ -128,11 +128,11 @@ void BatchNorm::measure(std::span<const float> input) {
   });
   channel_sums_.fold(0, sums_);
   channel_sums_.fold(1, second_sums_);
-  const auto count = static_cast<double>(input.size() / channels_);
+  count_ = static_cast<double>(input.size() / channels_);
   for (std::size_t c = 0; c < channels_; ++c) {
-    const double mean = sums_[c] / count;
+    const double mean = sums_[c] / count_;
     mean_[c] = static_cast<float>(mean);
-    variance_[c] = std::max(0.0, second_sums_[c] / count - mean * mean);
+    variance_[c] = std::max(0.0, second_sums_[c] / count_ - mean * mean);
     inverse_deviation_[c] = inverse_deviation(variance_[c]);
   }
 }
@@ -176,6 +176,13 @@ void BatchNorm::forward(const ForwardPass& pass) {
   normalise(pass);
 }
 
+void BatchNorm::write_statistics(Tensors tensor_gradients) {
+  for (std::size_t c = 0; c < channels_; ++c) {
+    tensor_gradients[2][c] = mean_[c];
+    tensor_gradients[3][c] = static_cast<float>(variance_[c] * count_ / (count_ - 1));
+  }
+}
+
 void BatchNorm::evaluate(const ForwardPass& pass) {
   for (std::size_t c = 0; c < channels_; ++c) {
     mean_[c] = running_mean_[c];
@@ -209,11 +216,10 @@ void BatchNorm::sum_gradients(std::span<const float> input, Gradient gradient) {
 
 template <typename Gradient>
 void BatchNorm::write_input_gradient(const BackwardPass& pass, Gradient gradient) {
-  const auto count = static_cast<double>(pass.input.size() / channels_);
   channel_sums_.lanes().for_each([&](std::size_t lane, std::size_t c) {
     const auto r = static_cast<double>(inverse_deviation_[c]);
-    lane_shift_[lane] = static_cast<float>(sums_[c] / count);
-    lane_slope_[lane] = static_cast<float>(r * r * second_sums_[c] / count);
+    lane_shift_[lane] = static_cast<float>(sums_[c] / count_);
+    lane_slope_[lane] = static_cast<float>(r * r * second_sums_[c] / count_);
   });
   const float* const x = pass.input.data();
   float* const dx = pass.input_gradient.data();
@@ -234,22 +240,19 @@ void BatchNorm::write_input_gradient(const BackwardPass& pass, Gradient gradient
                });
 }
 
-void BatchNorm::write_tensor_gradients(const BackwardPass& pass) const {
-  const auto count = static_cast<double>(pass.input.size() / channels_);
+void BatchNorm::write_parameter_gradients(const BackwardPass& pass) const {
   const Tensors gradients = pass.tensor_gradients;
   for (std::size_t c = 0; c < channels_; ++c) {
     const auto deviation_sum = second_sums_[c] * static_cast<double>(inverse_deviation_[c]);
     gradients[0][c] = static_cast<float>(deviation_sum);
     gradients[1][c] = static_cast<float>(sums_[c]);
-    gradients[2][c] = mean_[c];
-    gradients[3][c] = static_cast<float>(variance_[c] * count / (count - 1));
   }
 }
 
 template <typename First, typename Second>
 void BatchNorm::backward(const BackwardPass& pass, First first, Second second) {
   sum_gradients(pass.input, first);
-  write_tensor_gradients(pass);
+  write_parameter_gradients(pass);
   if (!pass.input_gradient.empty()) write_input_gradient(pass, second);
 }
 

@@ -23,6 +23,7 @@ class BatchNorm final : public Layer {
   void use_parameters(ConstTensors tensors) override;
   // Throws std::invalid_argument where a channel has a single value: it has no variance.
   void forward(const ForwardPass& pass) override;
+  void write_statistics(Tensors tensor_gradients) override;
   void backward(const BackwardPass& pass) override;
   void evaluate(const ForwardPass& pass) override;
 
@@ -38,7 +39,7 @@ class BatchNorm final : public Layer {
   void sum_gradients(std::span<const float> input, Gradient gradient);
   template <typename Gradient>
   void write_input_gradient(const BackwardPass& pass, Gradient gradient);
-  void write_tensor_gradients(const BackwardPass& pass) const;
+  void write_parameter_gradients(const BackwardPass& pass) const;
 
   std::string name_;
   std::size_t channels_;
@@ -46,6 +47,7 @@ class BatchNorm final : public Layer {
   ChannelSums channel_sums_;
   std::vector<double> sums_;
   std::vector<double> second_sums_;
+  double count_ = 0;                      // values of a channel in the last minibatch
   std::vector<float> mean_;               // of the statistics in use, per channel
   std::vector<float> inverse_deviation_;  // 1 / sqrt(variance + epsilon)
   std::vector<double> variance_;          // biased, as the normalisation uses it

@@ -73,7 +73,8 @@ struct BackwardPass {
   // Written; empty where nobody needs it; the same memory as output_gradient where the layer
   // works in place.
   std::span<float> input_gradient;
-  Tensors tensor_gradients;  // written, in the order of tensors(): sums over the samples
+  // The parameters' are written, in the order of tensors(): sums over the samples.
+  Tensors tensor_gradients;
   // If set, a layer that writes its input gradient after those of its tensors, and takes long for
   // it, calls it in between: over a network, their sums begin the sooner.
   std::function<void()> tensors_are_final = {};
@@ -118,6 +119,9 @@ class Layer {
   // New values; they stay where they are and unchanged until the next call.
   virtual void use_parameters(ConstTensors /*tensors*/) {}
   virtual void forward(const ForwardPass& pass) = 0;
+  // After the forward pass, before the backward one: writes what a minibatch says of the running
+  // statistics to their places among the tensors' gradients.
+  virtual void write_statistics(Tensors /*tensor_gradients*/) {}
   virtual void backward(const BackwardPass& pass) = 0;
   // The forward pass in evaluation mode; the same function for most layers.
   virtual void evaluate(const ForwardPass& pass) { forward(pass); }

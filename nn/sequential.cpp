@@ -177,14 +177,10 @@ ForwardPass Sequential::forward_pass(const MemoryPlan& plan, std::size_t stage,
 }
 
 BackwardPass Sequential::backward_pass(std::size_t stage, std::span<const float> inputs,
-                                       std::size_t samples, std::span<float> gradient) {
+                                       std::size_t samples) {
   const ForwardPass forward = forward_pass(training_, stage, inputs, samples);
   const LayerPlaces& places = training_.layers[stage];
-  Stage& wired = stages_[stage];
-  for (std::size_t i = 0; i < wired.tensors.size(); ++i) {
-    const TensorInfo& tensor = layout_.tensors()[wired.tensors[i]];
-    wired.gradients[i] = gradient.subspan(tensor.offset, tensor.size);
-  }
+  const Stage& wired = stages_[stage];
   BackwardPass pass;
   pass.input = forward.input;
   pass.output = forward.output;
@@ -195,18 +191,38 @@ BackwardPass Sequential::backward_pass(std::size_t stage, std::span<const float>
   return pass;
 }
 
+void Sequential::place_gradients(std::span<float> gradient) {
+  for (Stage& stage : stages_) {
+    for (std::size_t i = 0; i < stage.tensors.size(); ++i) {
+      const TensorInfo& tensor = layout_.tensors()[stage.tensors[i]];
+      stage.gradients[i] = gradient.subspan(tensor.offset, tensor.size);
+    }
+  }
+}
+
+void Sequential::write_statistics(std::span<float> gradient) {
+  for (const Stage& stage : stages_) stage.layer->write_statistics(stage.gradients);
+  for (std::size_t i = 0; i < layout_.tensors().size(); ++i) {
+    if (!layout_.tensors()[i].is_parameter) clear_padding_after(i, gradient);
+  }
+}
+
 void Sequential::backward(std::span<const float> inputs, const MinibatchView& minibatch,
                           std::span<float> gradient, const IsFinalFrom& is_final_from) {
   const std::size_t samples = minibatch.labels.size();
+  place_gradients(gradient);
+  write_statistics(gradient);
   std::size_t final_from = layout_.parameter_elements();
   for (std::size_t s = stages_.size(); s-- > 0;) {
     Stage& stage = stages_[s];
-    BackwardPass pass = backward_pass(s, inputs, samples, gradient);
+    BackwardPass pass = backward_pass(s, inputs, samples);
     if (!stage.layer->abilities().adds_gradients) add_second_gradient(pass);
     const auto finish_tensors = [&] {
       for (const std::size_t tensor : stage.tensors) {
+        const TensorInfo& info = layout_.tensors()[tensor];
+        if (!info.is_parameter) continue;  // which are final already
         clear_padding_after(tensor, gradient);
-        final_from = std::min(final_from, layout_.tensors()[tensor].offset);
+        final_from = std::min(final_from, info.offset);
       }
       if (is_final_from) is_final_from(final_from);
     };

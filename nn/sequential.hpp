@@ -71,8 +71,9 @@ class Sequential final : public Model {
   // What a stage takes and yields; the outputs hold what the stages before have computed.
   ForwardPass forward_pass(const MemoryPlan& plan, std::size_t stage, std::span<const float> inputs,
                            std::size_t samples);
-  BackwardPass backward_pass(std::size_t stage, std::span<const float> inputs, std::size_t samples,
-                             std::span<float> gradient);
+  BackwardPass backward_pass(std::size_t stage, std::span<const float> inputs, std::size_t samples);
+  void place_gradients(std::span<float> gradient);
+  void write_statistics(std::span<float> gradient);
   void backward(std::span<const float> inputs, const MinibatchView& minibatch,
                 std::span<float> gradient, const IsFinalFrom& is_final_from);
   void clear_padding(std::span<float> buffer) const;

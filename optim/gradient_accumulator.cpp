@@ -35,12 +35,12 @@ GradientAccumulator::GradientAccumulator(const TensorSegments& segments, std::si
       sums_(sums),
       squares_(segments.all().size()),
       second_squares_(segments.all().size()),
-      taken_from_(segments.parameters()),
+      taken_from_(segments.all().size()),
       largest_bits_(tensors) {}
 
 void GradientAccumulator::begin() {
   is_empty_ = true;
-  taken_from_ = segments_.parameters();
+  taken_from_ = segments_.all().size();
   std::ranges::fill(largest_bits_, 0U);
 }
 
@@ -87,8 +87,7 @@ std::size_t GradientAccumulator::look_from(std::size_t from, std::span<const flo
 template <class Take>
 double GradientAccumulator::finish(const Take& take) {
   for (std::size_t i = 0; i < taken_from_; ++i) take(i);
-  for (std::size_t i = segments_.parameters(); i < segments_.all().size(); ++i) take(i);
-  taken_from_ = segments_.parameters();
+  taken_from_ = segments_.all().size();
   return segments_.sum_by_blocks(squares_);
 }
 

@@ -40,8 +40,8 @@ class GradientAccumulator {
   // The same with two gradients.
   std::array<double, 2> add_two(std::span<const float> a, std::span<const float> b,
                                 const ExactUnits& units);
-  // Adds what is final of a gradient that is still being computed, its parameters from `from` on,
-  // in whole segments: returns from where on that was. add() then adds the rest.
+  // Adds what is final of a gradient that is still being computed, from `from` on, in whole
+  // segments: returns from where on that was. add() then adds the rest.
   std::size_t add_from(std::size_t from, std::span<const float> gradient, const ExactUnits& units);
   // As add() and add_from(), but the sums stay as they are.
   double look(std::span<const float> gradient);
@@ -72,7 +72,7 @@ class GradientAccumulator {
   Watch watch_;
   std::vector<double> squares_;         // of the gradient under way, of each segment
   std::vector<double> second_squares_;  // of the second of two
-  std::size_t taken_from_ = 0;          // parameters' segments from here on have been taken of it
+  std::size_t taken_from_ = 0;          // segments from here on have been taken of it
   std::vector<std::uint32_t> largest_bits_;
   bool is_empty_ = true;
 };

@@ -60,8 +60,8 @@ GradientSync::GradientSync(const collectives::Topology& topology, std::vector<Te
 
 template <class T>
 void GradientSync::make_reducer(collectives::AllreduceAlgorithm algorithm) {
-  auto reducer = collectives::make_slice_reducer<T>(topology_, barrier_, total_elements_, algorithm,
-                                                    parameter_elements_);
+  auto reducer =
+      collectives::make_slice_reducer<T>(topology_, barrier_, total_elements_, algorithm);
   accumulator_.emplace(segments_, tensors_.size(), reducer->addends());
   mine_.emplace(gradients_, *accumulator_, units_,
                 reducer->shares_addends() ? std::as_writable_bytes(reducer->addends())

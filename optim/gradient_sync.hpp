@@ -163,7 +163,7 @@ class GradientSync {
     return std::visit([](const auto& reducer) { return reducer->overlaps(); }, reducer_);
   }
   // In the rank's last minibatch of the update, and followed by accumulate() for it: of `gradient`,
-  // the parameters from `from` on are final. Never waits. Of use for gradients in their place.
+  // what is from `from` on is final. Never waits. Of use for gradients in their place.
   void accumulate_from(std::size_t from, std::span<const float> gradient);
 
   // Collective. `request` is a number of the caller's that travels along, `note` some more; `use`,

@@ -18,8 +18,8 @@ namespace {
 template <class T>
 class PatternExchange {
  public:
-  PatternExchange(const Communicator& hosts, const Slice& slice, std::size_t early)
-      : hosts_(hosts), slice_(slice), exchange_(hosts, slice, early), results_(slice.end()) {
+  PatternExchange(const Communicator& hosts, const Slice& slice)
+      : hosts_(hosts), slice_(slice), exchange_(hosts, slice), results_(slice.end()) {
     visits_.resize(slice.end() / block_elements + 1);
   }
 
@@ -80,7 +80,7 @@ void expect_sums() {
   for (const Slice slice : {Slice{0, 0}, Slice{0, 1}, Slice{block_elements, 3 * block_elements + 5},
                             Slice{0, 300 * block_elements - 1}}) {
     SCOPED_TRACE(slice.size);
-    PatternExchange<T> exchange(world, slice, slice.begin + slice.size / 2);
+    PatternExchange<T> exchange(world, slice);
     EXPECT_TRUE(exchange.is_done());
     for (int round = 0; round < 3; ++round) {
       exchange.begin();
@@ -96,7 +96,7 @@ TEST(HostExchange, EveryHostGetsEveryBlockOnceAsFloats) { expect_sums<float>(); 
 TEST(HostExchange, TheWorkIsSharedOut) {
   const Communicator world = Communicator::world();
   const std::size_t count = 20 * world.size() * block_elements;
-  PatternExchange<double> exchange(world, {count, count}, 2 * count);
+  PatternExchange<double> exchange(world, {count, count});
   exchange.begin();
   exchange.finish();
   EXPECT_EQ(exchange.finished(), count / world.size());
@@ -109,7 +109,7 @@ TEST(HostExchange, EveryHostAddsUpShortBuckets) {
   const std::size_t hosts = world.size();
   const std::size_t blocks = hosts == 2 ? 4 : hosts;
   const std::size_t mine = hosts <= 2 ? blocks : (world.rank() + 1 < hosts ? 2 : 1);
-  PatternExchange<float> exchange(world, {0, blocks * block_elements}, blocks * block_elements);
+  PatternExchange<float> exchange(world, {0, blocks * block_elements});
   exchange.begin();
   exchange.finish();
   exchange.expect_all_right();
@@ -119,7 +119,7 @@ TEST(HostExchange, EveryHostAddsUpShortBuckets) {
 // The sign of a zero may be lost on the way: then on all hosts, that of its own addend as well.
 TEST(HostExchange, EveryHostAddsTheSameNumbersOfShortBuckets) {
   const Communicator world = Communicator::world();
-  HostExchange<double> exchange(world, {0, 2}, 2);
+  HostExchange<double> exchange(world, {0, 2});
   std::array<std::int64_t, 2> signs{};
   std::vector<float> results(2);
   exchange.begin({[&](std::size_t, std::span<const double> sums) {
@@ -141,7 +141,7 @@ TEST(HostExchange, EveryHostAddsTheSameNumbersOfShortBuckets) {
 TEST(HostExchange, HostsMayBeReadyAtDifferentTimes) {
   const Communicator world = Communicator::world();
   constexpr std::size_t count = 200 * block_elements;
-  PatternExchange<double> exchange(world, {0, count}, count);
+  PatternExchange<double> exchange(world, {0, count});
   for (std::size_t round = 0; round < 4; ++round) {
     exchange.begin();
     if ((world.rank() + round) % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds{20});
@@ -155,7 +155,7 @@ TEST(HostExchange, HostsMayBeReadyAtDifferentTimes) {
 
 TEST(HostExchange, NothingIsSummedBeforeItIsReady) {
   const Communicator world = Communicator::world();
-  PatternExchange<float> exchange(world, {0, 50 * block_elements}, 50 * block_elements);
+  PatternExchange<float> exchange(world, {0, 50 * block_elements});
   exchange.begin();
   EXPECT_FALSE(exchange.poll(50 * block_elements));
   EXPECT_FALSE(exchange.is_done());

@@ -31,7 +31,7 @@ TEST(SliceReducerComplete, BlocksAreFinishedOnEveryNodeWhenAllItsRanksHaveBrough
     NodeBarrier barrier(topology);
     const NodeMemory memory(topology, sizeof(std::size_t));  // rounds in which a rank brought in
     const auto summing =
-        make_slice_reducer<double>(topology, barrier, count, AllreduceAlgorithm::automatic, count);
+        make_slice_reducer<double>(topology, barrier, count, AllreduceAlgorithm::automatic);
     std::vector<float> results(count);
     const Slice slice = topology.my_slice(count);
     for (std::size_t round = 1; round < 5; ++round) {

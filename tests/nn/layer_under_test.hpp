@@ -91,6 +91,7 @@ class LayerUnderTest {
     scratch_.push_back({});
     const std::span<float> copy = scratch_.back().first(output_gradient_.size());
     std::copy(output_gradient_.begin(), output_gradient_.end(), copy.begin());
+    layer_->write_statistics(gradients_);
     layer_->backward({input_, output_, copy, second_output_gradient_, input_gradient_, gradients_,
                       std::move(tensors_are_final)});
     return copy;
