@@ -5,11 +5,11 @@
 
 namespace rubato::optim {
 
-std::int64_t FasterWay::Times::median() const {
+std::int64_t FasterWay::Times::quantile(std::size_t numerator, std::size_t denominator) const {
   auto sorted = nanoseconds;
   const std::size_t known = std::min(count, sorted.size());
   std::ranges::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
-  return sorted[known / 2];
+  return sorted[known * numerator / denominator];
 }
 
 std::size_t FasterWay::choose() {
@@ -33,7 +33,13 @@ void FasterWay::took(std::int64_t nanoseconds) {
   if (chosen_ == usual_) return usual_times_.add(nanoseconds);
   const std::int64_t more = nanoseconds - usual_times_.median();
   second_is_more_.add(chosen_ == 1 ? more : -more);
-  if (is_decided()) usual_ = second_is_more_.median() < 0 ? 1 : 0;
+  if (is_decided()) usual_ = is_second_faster() ? 1 : 0;
+}
+
+bool FasterWay::is_second_faster() const {
+  const std::int64_t more =
+      trials_ == Trials::often ? second_is_more_.median() : second_is_more_.quantile(3, 4);
+  return more < 0;
 }
 
 }  // namespace rubato::optim

@@ -54,6 +54,21 @@ TEST(FasterWay, TriesTheMoreRarelyTheMoreATrialCostsWhereAskedTo) {
   }
 }
 
+// Where trials are rare, way 1 has to win most of them: four of the first five, seven of nine.
+TEST(FasterWay, HasToProveTheSecondWayWhereAskedTo) {
+  for (std::size_t won = 0; won <= 5; ++won) {
+    FasterWay faster(FasterWay::Trials::rarely);
+    for (std::size_t trial = 0; trial < 5; ++trial) uses(faster, 2, {100, trial < won ? 90 : 110});
+    EXPECT_EQ(faster.choose(), won >= 4 ? 1U : 0U) << won;
+  }
+  FasterWay faster(FasterWay::Trials::rarely);
+  uses(faster, 2 * 5, {100, 101});
+  for (std::size_t won = 1; won <= 7; ++won) {
+    EXPECT_EQ(uses(faster, trial_period, {100, 99})[1], 1U) << won;
+  }
+  EXPECT_EQ(uses(faster, 10, {100, 99})[1], 10U);
+}
+
 TEST(FasterWay, ChangesWhenTheOtherBecomesFaster) {
   FasterWay faster;
   uses(faster, 50, {100, 150});
