@@ -7,9 +7,9 @@ Two hosts of one rank each (network namespaces of this machine, tests/cluster) w
 A step that hides the shorter of the two behind the longer takes as long as the same step of the
 same ranks on one host, or as the exact sum of as many elements alone (allreduce_bench: of one
 minibatch on each host, or of several), whichever is more. It may take less: dense layers' gradients
-travel as factors where these are fewer numbers (optim/factor_plan.hpp). So the step is also shown
-beside what it computes and what it sends, a number of which takes what it does in the sum alone;
-and beside the same step by sums alone (--allreduce node-shared).
+travel as factors where these are fewer than half as many numbers (optim/factor_plan.hpp). So the
+step is also shown beside what it computes and what it sends, a number of which takes what it does
+in the sum alone; and beside the same step by sums alone (--allreduce node-shared).
 
 A link that was idle lets 256 KB pass at once. An update of `mnist` sends 88, and does not feel the
 rate; --burst 32kb makes it do so.
@@ -46,7 +46,7 @@ def numbers_sent(layer, case):
     outputs, inputs = layer.tensors[0]
     weights = outputs * inputs
     factors = case.substeps * case.minibatch * (outputs + inputs)
-    if weights < SMALLEST_FACTORED or factors >= weights:
+    if weights < SMALLEST_FACTORED or 2 * factors >= weights:
         return layer.parameters
     return layer.parameters - weights + factors
 

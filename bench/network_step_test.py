@@ -43,13 +43,13 @@ class NumbersSent(unittest.TestCase):
     def sent(self, layer, substeps=1, minibatch=32):
         return network_step.numbers_sent(layer, Case("any", substeps, 2, minibatch))
 
-    def test_are_factors_where_these_are_fewer(self):
+    def test_are_factors_where_these_are_less_than_half(self):
         self.assertEqual(self.sent(self.LAYER), 100 + 32 * 600)
-        self.assertEqual(self.sent(self.LAYER, minibatch=83), 100 + 83 * 600)
-        self.assertEqual(self.sent(self.LAYER, minibatch=84), 100 + 50000)
+        self.assertEqual(self.sent(self.LAYER, minibatch=41), 100 + 41 * 600)
+        self.assertEqual(self.sent(self.LAYER, minibatch=42), 100 + 50000)
 
     def test_are_those_of_every_substep_while_there_is_room(self):
-        self.assertEqual(self.sent(self.LAYER, substeps=2), 100 + 64 * 600)
+        self.assertEqual(self.sent(self.LAYER, substeps=2, minibatch=20), 100 + 40 * 600)
         self.assertEqual(self.sent(self.LAYER, substeps=3, minibatch=1), 100 + 50000)
 
     def test_are_gradients_of_small_weights_and_of_convolutions(self):

@@ -94,12 +94,13 @@ std::size_t FactorPlan::most_samples_on_a_link(std::span<const MinibatchRun> run
   return most;
 }
 
-// A sum sends and receives 2 (H-1)/H of the elements on each of H nodes (host_exchange.hpp).
+// Half of what a sum sends and receives: 2 (H-1)/H of the elements on each of H nodes
+// (host_exchange.hpp).
 bool FactorPlan::is_worth_it(const FactoredTensor& tensor, std::size_t most_samples) const {
   if (tensor.size() < 2 * collectives::block_elements) return false;  // may have no whole block
   const std::size_t nodes = topology_.node_count();
   const std::size_t factors = most_samples * (tensor.outputs + tensor.inputs);
-  return factors * nodes < 2 * (nodes - 1) * tensor.size();
+  return factors * nodes < (nodes - 1) * tensor.size();
 }
 
 }  // namespace rubato::optim

@@ -38,8 +38,8 @@ class FactorPlan {
 
   // Plans an update that has these minibatches. A rank multiplies, of each other node, the factors
   // of the ranks with its number there (modulo its node's ranks), and has room for `most_gradients`
-  // in all. Whether anything travels as factors: where these are fewer numbers on every node's link
-  // than a sum's.
+  // in all. Whether anything travels as factors: where these are fewer than half as many numbers on
+  // every node's link as a sum's, as multiplying them takes time, too.
   bool make(std::span<const MinibatchRun> runs, std::size_t most_gradients);
   void clear();
 
