@@ -50,8 +50,7 @@ class SliceReducer {
   virtual bool overlaps() const noexcept { return false; }
 
   // To be called as often as may be, with `from` that never rises within a sum: this rank's addends
-  // from there on are final. Never waits; lets sums over hosts go on, so it
-  // may visit blocks.
+  // from there on are final. Never waits; lets sums over hosts go on, so it may visit blocks.
   virtual void finished_from(std::size_t /*from*/) {}
 
   // Collective over all ranks, whose addends are all final. When it returns, every rank of the node

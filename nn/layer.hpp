@@ -120,7 +120,8 @@ class Layer {
   virtual void use_parameters(ConstTensors /*tensors*/) {}
   virtual void forward(const ForwardPass& pass) = 0;
   // After the forward pass, before the backward one: writes what a minibatch says of the running
-  // statistics to their places among the tensors' gradients.
+  // statistics to their places among the tensors' gradients, which backward() leaves alone: over a
+  // network they may have been summed by then.
   virtual void write_statistics(Tensors /*tensor_gradients*/) {}
   virtual void backward(const BackwardPass& pass) = 0;
   // The forward pass in evaluation mode; the same function for most layers.

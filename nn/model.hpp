@@ -22,7 +22,8 @@ struct MinibatchKey {
   std::uint64_t minibatch = 0;  // its number within the epoch
 };
 
-// Told while a gradient is being computed: what is from this offset on is final, padding included.
+// Told while a gradient is being computed: what is from this offset on is final, padding and
+// running statistics, which lie last, included. It may be written over at once.
 using IsFinalFrom = std::function<void(std::size_t offset)>;
 
 // What the gradient of a weight of a dense layer is made of: of each sample, the gradient of the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -218,11 +219,11 @@ void Sequential::backward(std::span<const float> inputs, const MinibatchView& mi
     BackwardPass pass = backward_pass(s, inputs, samples);
     if (!stage.layer->abilities().adds_gradients) add_second_gradient(pass);
     const auto finish_tensors = [&] {
-      for (const std::size_t tensor : stage.tensors) {
-        const TensorInfo& info = layout_.tensors()[tensor];
-        if (!info.is_parameter) continue;  // which are final already
+      for (const std::size_t tensor : stage.tensors | std::views::reverse) {
+        const std::size_t offset = layout_.tensors()[tensor].offset;
+        if (offset >= final_from) continue;  // final already
         clear_padding_after(tensor, gradient);
-        final_from = std::min(final_from, info.offset);
+        final_from = offset;
       }
       if (is_final_from) is_final_from(final_from);
     };

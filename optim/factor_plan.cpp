@@ -94,8 +94,8 @@ std::size_t FactorPlan::most_samples_on_a_link(std::span<const MinibatchRun> run
   return most;
 }
 
-// Half of what a sum sends and receives: 2 (H-1)/H of the elements on each of H nodes
-// (host_exchange.hpp).
+// A sum sends and receives 2 (H-1)/H of the elements on each of H nodes (host_exchange.hpp): less
+// than half of that.
 bool FactorPlan::is_worth_it(const FactoredTensor& tensor, std::size_t most_samples) const {
   if (tensor.size() < 2 * collectives::block_elements) return false;  // may have no whole block
   const std::size_t nodes = topology_.node_count();

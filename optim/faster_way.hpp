@@ -2,7 +2,7 @@
 //
 // That may depend on where the cores are, which changes on a virtual machine. So now and then the
 // other way is tried. Times wander by more than ways differ: a trial is compared with the uses just
-// before it, and the median of the last comparisons decides.
+// before it, and the last comparisons decide.
 #pragma once
 
 #include <array>
@@ -20,10 +20,11 @@ class FasterWay {
   // Trials that decide, and uses just before one that it is compared with.
   static constexpr std::size_t times_kept = 9;
 
-  // Often, where what is faster may change soon. Rarely, where a trial may cost much: what trials
-  // take beyond the usual way is at most a 50th of all time, and the first five decide. Then way 1
-  // has to prove itself: three quarters of the trials must find it the faster one, since where the
-  // two take about as long, chance would have it gone half of the time.
+  // Often, where what is faster may change soon: the median of the comparisons decides. Rarely,
+  // where a trial may cost much: what trials take beyond the usual way is at most a 50th of all
+  // time, and the first five decide. Then way 0 has to prove itself: it is gone where three
+  // quarters of the comparisons find it the faster one. Where the two take about as long, chance
+  // would have it gone half of the time.
   enum class Trials { often, rarely };
   explicit FasterWay(Trials trials = Trials::often) : trials_(trials) {}
 

@@ -12,9 +12,11 @@ void GradientSync::allow_factors(std::vector<FactoredTensor> tensors, MultiplyFa
   factors_ = std::make_unique<FactorExchange>(topology_, std::move(tensors), std::move(multiply));
 }
 
+// Sums are the plain way, which factors have to prove to be slower (agreed_way.hpp).
 void GradientSync::begin_factors(std::span<const MinibatchRun> runs) {
+  constexpr std::size_t by_sums = 1;
   is_timed_ = factors_->plan(runs, mine_->most_places());
-  if (is_timed_ && by_factors_or_sums_.choose() == 1) factors_->clear_plan();
+  if (is_timed_ && by_factors_or_sums_.choose() == by_sums) factors_->clear_plan();
   factors_->begin();
   gradients_.share_blocks(factors_->plan().blocks());
   begun_ = Clock::now();

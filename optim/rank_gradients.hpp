@@ -45,8 +45,8 @@ class RankGradients {
   // Takes the next one of a few, of that slot of the update, without looking at it. If it was
   // computed elsewhere, this rank need not read most of it again.
   void keep(std::span<const float> gradient, std::size_t slot);
-  // As take(), while it is being computed: what is from `from` on is final. Returns from
-  // where on that was of use. take() then takes the rest.
+  // As take(), while it is being computed: what is from `from` on is final. Returns from where on
+  // that was of use. take() then takes the rest.
   std::size_t take_from(std::size_t from, std::span<const float> gradient);
 
  private:

@@ -187,7 +187,7 @@ TEST_P(SliceReducerBy, EveryRankIsToldWhenTheAddendsOfItsNodeAreFinal) {
                               come.push_back(memory.region_as<std::size_t>(other)[0]);
                             }
                           }});
-      summing->finished_from(0);  // but not the others
+      summing->finished_from(0);
       std::this_thread::sleep_for(std::chrono::milliseconds(5 * ((rank + round) % 3)));
       memory.region_as<std::size_t>(rank)[0] = round;
       summing->reduce();

@@ -46,6 +46,23 @@ TEST(AgreedWay, IsTheFasterOne) {
   }
 }
 
+// Of uses that take as long either way but for chance: here way 0 wins three of the first trials.
+TEST(AgreedWay, IsWayOneUnlessWayZeroWinsMostTrials) {
+  AgreedWay agreed;
+  std::int64_t last_use = 0;
+  std::size_t trials = 0;
+  for (std::size_t i = 0; i < 33 + 3 * 40; ++i) {
+    const std::size_t way = agreed.choose();
+    agreed.took_before(last_use);
+    trials += i < 33 && i % 3 == 0 && way == 1 ? 1U : 0U;
+    last_use = way == 0 ? 100 : (trials <= 3 ? 110 : 90);
+    if (i >= 33) {
+      EXPECT_EQ(way, 1U) << i;
+    }
+  }
+  EXPECT_EQ(trials, 5U);
+}
+
 // Of way 0 alone, and many times as long as later ones.
 TEST(AgreedWay, IsNotWhatTheVeryFirstUsesSay) {
   AgreedWay agreed;

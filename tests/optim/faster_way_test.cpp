@@ -54,19 +54,19 @@ TEST(FasterWay, TriesTheMoreRarelyTheMoreATrialCostsWhereAskedTo) {
   }
 }
 
-// Where trials are rare, way 1 has to win most of them: four of the first five, seven of nine.
-TEST(FasterWay, HasToProveTheSecondWayWhereAskedTo) {
+// Where trials are rare, way 0 has to win most of them: four of the first five, seven of nine.
+TEST(FasterWay, HasToProveTheFirstWayWhereAskedTo) {
   for (std::size_t won = 0; won <= 5; ++won) {
     FasterWay faster(FasterWay::Trials::rarely);
-    for (std::size_t trial = 0; trial < 5; ++trial) uses(faster, 2, {100, trial < won ? 90 : 110});
-    EXPECT_EQ(faster.choose(), won >= 4 ? 1U : 0U) << won;
+    for (std::size_t trial = 0; trial < 5; ++trial) uses(faster, 2, {100, trial < won ? 110 : 90});
+    EXPECT_EQ(faster.choose(), won >= 4 ? 0U : 1U) << won;
   }
   FasterWay faster(FasterWay::Trials::rarely);
-  uses(faster, 2 * 5, {100, 101});
+  uses(faster, 2 * 5, {100, 99});
   for (std::size_t won = 1; won <= 7; ++won) {
-    EXPECT_EQ(uses(faster, trial_period, {100, 99})[1], 1U) << won;
+    EXPECT_EQ(uses(faster, trial_period, {100, 101})[0], 1U) << won;
   }
-  EXPECT_EQ(uses(faster, 10, {100, 99})[1], 10U);
+  EXPECT_EQ(uses(faster, 10, {100, 101})[0], 10U);
 }
 
 TEST(FasterWay, ChangesWhenTheOtherBecomesFaster) {
