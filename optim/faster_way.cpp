@@ -9,7 +9,7 @@ std::int64_t FasterWay::Times::quantile(std::size_t numerator, std::size_t denom
   auto sorted = nanoseconds;
   const std::size_t known = std::min(count, sorted.size());
   std::ranges::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(known));
-  return sorted[known * numerator / denominator];
+  return known == 0 ? 0 : sorted[(known - 1) * numerator / denominator];
 }
 
 std::size_t FasterWay::choose() {
