@@ -86,7 +86,7 @@ std::size_t GradientAccumulator::look_from(std::size_t from, std::span<const flo
 
 template <class Take>
 double GradientAccumulator::finish(const Take& take) {
-  for (std::size_t i = 0; i < taken_from_; ++i) take(i);
+  take_from(0, take);
   taken_from_ = segments_.all().size();
   return segments_.sum_by_blocks(squares_);
 }
