@@ -14,9 +14,9 @@
 
 namespace rubato::collectives {
 
-// Cuts `slice` from its end into buckets of at most `blocks` whole blocks. Elements of `left_out`
-// are in no bucket: whole blocks, in ascending order. Throws std::invalid_argument if `blocks` is
-// 0.
+// Cuts `slice` from its end into buckets of at most `blocks` whole blocks, at least 1 (otherwise
+// throws std::invalid_argument). Elements of `left_out` are in none: whole blocks, in ascending
+// order.
 std::vector<Slice> buckets_of(const Slice& slice, std::size_t blocks,
                               std::span<const Slice> left_out = {});
 

@@ -4,8 +4,8 @@
 // three uses, of which the first counts: all ranks know it when they choose again, and choose
 // alike. (For two, only every other use would count, and uses may differ in turn.) The very first
 // uses, which find memory and connections new, count for nothing. One way may take many times as
-// long as the other, and seldom becomes the faster one; way 1 is the plain one, and is gone unless
-// way 0 proves to be faster.
+// long as the other, and seldom becomes the faster one; way 1 is the plain one, taken unless way
+// 0 proves to be faster.
 #pragma once
 
 #include <cstddef>

@@ -22,9 +22,9 @@ class FasterWay {
 
   // Often, where what is faster may change soon: the median of the comparisons decides. Rarely,
   // where a trial may cost much: what trials take beyond the usual way is at most a 50th of all
-  // time, and the first five decide. Then way 0 has to prove itself: it is gone where three
+  // time, and the first five decide. Then way 0 has to prove itself: it is taken where three
   // quarters of the comparisons find it the faster one. Where the two take about as long, chance
-  // would have it gone half of the time.
+  // would have it taken half of the time.
   enum class Trials { often, rarely };
   explicit FasterWay(Trials trials = Trials::often) : trials_(trials) {}
 
