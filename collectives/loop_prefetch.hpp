@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <type_traits>
 
 #include "collectives/write_prefetch.hpp"
@@ -44,6 +45,16 @@ void for_each_prefetched(std::size_t size, const Use& use, Arrays*... arrays) {
     use(begin, piece, (arrays + begin)...);
   }
   if (begin < size) use(begin, size - begin, (arrays + begin)...);
+}
+
+// Copies what another core has written: without fetching ahead line after line is waited for. The
+// two must not overlap.
+template <class T>
+void prefetched_copy(std::span<const T> source, T* target) {
+  const auto copy = [=](std::size_t begin, std::size_t size, const T* __restrict piece) {
+    for (std::size_t i = 0; i < size; ++i) target[begin + i] = piece[i];
+  };
+  for_each_prefetched<T>(source.size(), copy, source.data());
 }
 
 }  // namespace rubato::collectives

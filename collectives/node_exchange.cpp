@@ -9,6 +9,7 @@
 
 #include "collectives/addend_sum.hpp"
 #include "collectives/copy_over.hpp"
+#include "collectives/loop_prefetch.hpp"
 #include "collectives/mpi_sum.hpp"
 
 namespace rubato::collectives {
@@ -66,7 +67,8 @@ class Pipeline {
     for (std::size_t owner = 0; owner < topology_.slice_owners(); ++owner) {
       if (owner != topology_.node().rank()) {
         const Slice part = part_of(mine.size(), owner);
-        std::copy_n(result(owner, chunk) + part.begin, part.size, mine.data() + part.begin);
+        const std::span<const T> sums(result(owner, chunk) + part.begin, part.size);
+        prefetched_copy(sums, mine.data() + part.begin);
       }
     }
   }

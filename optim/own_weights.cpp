@@ -1,6 +1,6 @@
 #include "optim/own_weights.hpp"
 
-#include <algorithm>
+#include "collectives/loop_prefetch.hpp"
 
 namespace rubato::optim {
 
@@ -24,7 +24,7 @@ void OwnWeights::take_others() {
 }
 
 void OwnWeights::take(std::size_t begin, std::size_t end) {
-  std::ranges::copy(shared_.subspan(begin, end - begin), own_.subspan(begin).begin());
+  collectives::prefetched_copy(shared_.subspan(begin, end - begin), own_.data() + begin);
 }
 
 }  // namespace rubato::optim

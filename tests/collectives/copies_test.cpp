@@ -1,4 +1,4 @@
-// The ways to write where other cores have read.
+// The ways to write where other cores have read, and to read what they have written.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <span>
 
 #include "collectives/copy_over.hpp"
+#include "collectives/loop_prefetch.hpp"
 #include "collectives/streaming_copy.hpp"
 
 namespace rubato::collectives {
@@ -28,15 +29,16 @@ void expect_exact_copies(const Copy& copy) {
 }
 
 template <class T>
-void expect_exact_copies_both_ways() {
+void expect_exact_copies_all_ways() {
   expect_exact_copies<T>(streaming_copy<T>);
   expect_exact_copies<T>(copy_over<T>);
+  expect_exact_copies<T>(prefetched_copy<T>);
 }
 
 TEST(Copies, AreOfEveryElementAndNoMore) {
-  expect_exact_copies_both_ways<float>();
-  expect_exact_copies_both_ways<double>();
-  expect_exact_copies_both_ways<std::int64_t>();
+  expect_exact_copies_all_ways<float>();
+  expect_exact_copies_all_ways<double>();
+  expect_exact_copies_all_ways<std::int64_t>();
 }
 
 TEST(ChangeOver, ChangesTheElementsAndNoMore) {
