@@ -6,8 +6,8 @@
 // in registers while it goes down a *run* of 32 rows, which stays in the nearest cache, so a second
 // walk over the same run costs little. The order depends on the shape alone.
 //
-// Of channels in blocks of 16 (Order::blocks_of_16), rows hold pixels of one block; the next block
-// of the sample has the next lanes.
+// Of channels in blocks of 8 or 16 (Order), rows hold pixels of one block; the next block of the
+// sample has the next lanes.
 #pragma once
 
 #include <algorithm>

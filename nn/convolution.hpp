@@ -30,7 +30,7 @@ struct ConvolutionGeometry {
     return (pixels + 2 * padding - kernel) / stride + 1;
   }
   bool has_blocks() const noexcept {
-    return input.order == Order::blocks_of_16 || output_order == Order::blocks_of_16;
+    return input.order != Order::channels_last || output_order != Order::channels_last;
   }
   std::size_t patch_elements() const noexcept { return kernel * kernel * input.channels; }
 };

@@ -1,6 +1,6 @@
 // A layer: a differentiable function of a minibatch, on memory that it is handed.
 //
-// Activations are float, one sample after the other, in one of two orders. A layer says which
+// Activations are float, one sample after the other, in one of three orders. A layer says which
 // tensors it has; the model places them and hands them over in the same order. What `backward`
 // needs beyond its arguments a layer keeps from its own last `forward` (a dropout mask, the winners
 // of a max-pool).
@@ -18,11 +18,11 @@
 
 namespace rubato::nn {
 
-// Where the channels of a sample lie. In blocks, each 16 of them are an image of their own: pixel
-// by pixel, one such image behind the other, as oneDNN's Winograd kernels like them (its nChw16c).
-// Sixteen channels lie the same in both orders; they are called channels-last.
-enum class Order { channels_last, blocks_of_16 };
-inline constexpr std::size_t channels_of_block = 16;
+// Where the channels of a sample lie. In blocks, each 8 or 16 of them are an image of their own:
+// pixel by pixel, one such image behind the other, as oneDNN's kernels like them best, 16 those of
+// Winograd's algorithm (its nChw16c), 8 those of AVX2 (nChw8c). As many channels as a block has lie
+// the same without; they are called channels-last.
+enum class Order { channels_last, blocks_of_8, blocks_of_16 };
 
 // Shape of one sample.
 struct Shape {
@@ -35,7 +35,8 @@ struct Shape {
   std::size_t elements() const noexcept { return pixels() * channels; }
   // Those that lie side by side.
   std::size_t adjacent_channels() const noexcept {
-    return order == Order::blocks_of_16 ? channels_of_block : channels;
+    if (order == Order::channels_last) return channels;
+    return order == Order::blocks_of_8 ? 8 : 16;
   }
   bool operator==(const Shape&) const = default;
 };
@@ -100,13 +101,13 @@ struct BackwardAbilities {
 
 class Layer {
  public:
-  // Throws std::invalid_argument where channels in blocks are no multiple of 16.
+  // Throws std::invalid_argument where channels do not fill their blocks.
   Layer(Shape input, Shape output, BackwardAbilities abilities = {})
       : input_shape_(input), output_shape_(output), abilities_(abilities) {
     for (const Shape& shape : {input, output}) {
       if (shape.channels % shape.adjacent_channels() == 0) continue;
-      throw std::invalid_argument("blocks of 16 channels cannot hold " +
-                                  std::to_string(shape.channels));
+      throw std::invalid_argument("blocks of " + std::to_string(shape.adjacent_channels()) +
+                                  " channels cannot hold " + std::to_string(shape.channels));
     }
   }
   virtual ~Layer() = default;

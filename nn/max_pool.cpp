@@ -1,5 +1,5 @@
 // Channels innermost: a window is four contiguous runs of channels, compared and selected without
-// branches.
+// branches. Each block of channels is an image of its own; their maxima lie side by side.
 #include "nn/max_pool.hpp"
 
 #include <algorithm>
@@ -85,34 +85,47 @@ void route_window(const float* gradient, const std::int32_t* winners, std::size_
 template <Activation activation>
 void pool_image(const float* image, const Shape& input, const Shape& output, float* pooled_image,
                 std::int32_t* winners) {
-  const std::size_t row = input.width * input.channels;
-  const std::size_t channels = input.channels;
+  const std::size_t channels = input.adjacent_channels();
+  const std::size_t row = input.width * channels;
   for (std::size_t y = 0; y < output.height; ++y) {
     const float* top = image + window * y * row;
     for (std::size_t x = 0; x < output.width; ++x, top += window * channels) {
       const float* const bottom = top + row;
       pool_window<activation>(top, top + channels, bottom, bottom + channels, channels,
                               pooled_image, winners);
-      pooled_image += channels;
-      winners += channels;
+      pooled_image += output.channels;
+      winners += output.channels;
     }
   }
 }
 
 void route_image(const float* gradient, const std::int32_t* winners, const Shape& input,
                  const Shape& output, float* image) {
-  const std::size_t row = input.width * input.channels;
-  const std::size_t channels = input.channels;
+  const std::size_t channels = input.adjacent_channels();
+  const std::size_t row = input.width * channels;
   if (window * output.height != input.height || window * output.width != input.width) {
-    std::fill_n(image, input.elements(), 0.0F);  // an odd last row or column has no window
+    std::fill_n(image, input.pixels() * channels, 0.0F);  // an odd last row or column has no window
   }
   for (std::size_t y = 0; y < output.height; ++y) {
     float* top = image + window * y * row;
     for (std::size_t x = 0; x < output.width; ++x, top += window * channels) {
       float* const bottom = top + row;
       route_window(gradient, winners, channels, top, top + channels, bottom, bottom + channels);
-      gradient += channels;
-      winners += channels;
+      gradient += output.channels;
+      winners += output.channels;
+    }
+  }
+}
+
+// Calls use(where an image of adjacent channels begins in the input, its first maximum's place).
+template <class Use>
+void for_each_image(const Shape& input, const Shape& output, std::size_t samples, const Use& use) {
+  const std::size_t adjacent = input.adjacent_channels();
+  std::size_t place = 0;
+  for (std::size_t sample = 0; sample < samples; ++sample) {
+    for (std::size_t first = 0; first < input.channels; first += adjacent) {
+      use(place, sample * output.elements() + first);
+      place += input.pixels() * adjacent;
     }
   }
 }
@@ -126,21 +139,21 @@ void MaxPool::forward(const ForwardPass& pass) {
   const auto pool =
       activation_ == Activation::relu ? pool_image<Activation::relu> : pool_image<Activation::none>;
   std::int32_t* const winners = winners_.first(pass.output.size()).data();
-  for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
-    const std::size_t place = sample * output_shape().elements();
-    pool(pass.input.data() + sample * input_shape().elements(), input_shape(), output_shape(),
-         pass.output.data() + place, winners + place);
-  }
+  for_each_image(input_shape(), output_shape(), samples(pass.input),
+                 [&](std::size_t from, std::size_t to) {
+                   pool(pass.input.data() + from, input_shape(), output_shape(),
+                        pass.output.data() + to, winners + to);
+                 });
 }
 
 void MaxPool::backward(const BackwardPass& pass) {
   if (pass.input_gradient.empty()) return;
   const std::int32_t* const winners = winners_.first(pass.output.size()).data();
-  for (std::size_t sample = 0; sample < samples(pass.input); ++sample) {
-    const std::size_t place = sample * output_shape().elements();
-    route_image(pass.output_gradient.data() + place, winners + place, input_shape(), output_shape(),
-                pass.input_gradient.data() + sample * input_shape().elements());
-  }
+  for_each_image(input_shape(), output_shape(), samples(pass.input),
+                 [&](std::size_t to, std::size_t from) {
+                   route_image(pass.output_gradient.data() + from, winners + from, input_shape(),
+                               output_shape(), pass.input_gradient.data() + to);
+                 });
 }
 
 }  // namespace rubato::nn

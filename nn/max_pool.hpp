@@ -1,5 +1,5 @@
 // Max-pooling over 2x2 pixels, stride 2, optionally followed by ReLU; an odd last row or column is
-// left out, as in PyTorch.
+// left out, as in PyTorch. Of channels in any order; what it yields is channels-last.
 //
 // ReLU and max commute, so a ReLU before the pool may be computed after it, on a quarter of the
 // elements. Where several inputs are the largest, the first in scan order gets the gradient.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "nn/average_pool.hpp"
-#include "nn/convolution.hpp"
 #include "nn/dense.hpp"
 #include "nn/dropout.hpp"
 #include "nn/flatten.hpp"
@@ -32,7 +31,7 @@ const Shape& ModelBuilder::without_blocks(const std::string& taker) const {
 
 void ModelBuilder::convolution(const std::string& name, std::size_t outputs, std::size_t kernel,
                                Activation activation) {
-  add(make_convolution({name, here_.shape, outputs, kernel, activation}, backend_));
+  add_convolution({name, here_.shape, outputs, kernel, activation});
 }
 
 void ModelBuilder::padded_convolution(const std::string& name, std::size_t outputs,
@@ -41,12 +40,16 @@ void ModelBuilder::padded_convolution(const std::string& name, std::size_t outpu
   geometry.stride = stride;
   geometry.padding = kernel / 2;
   geometry.has_bias = false;
+  add_convolution(std::move(geometry));
+}
+
+void ModelBuilder::add_convolution(ConvolutionGeometry geometry) {
   if (may_use_blocks_) geometry.output_order = best_order(geometry.output(), backend_);
   add(make_convolution(geometry, backend_));
 }
 
 void ModelBuilder::max_pool(const std::string& name, Activation activation) {
-  add(std::make_unique<MaxPool>(name, without_blocks(name), activation));
+  add(std::make_unique<MaxPool>(name, here_.shape, activation));
 }
 
 void ModelBuilder::overlapping_max_pool() {

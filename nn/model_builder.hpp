@@ -10,6 +10,7 @@
 
 #include "nn/backend.hpp"
 #include "nn/batch_norm.hpp"
+#include "nn/convolution.hpp"
 #include "nn/layer.hpp"
 #include "nn/sequential.hpp"
 
@@ -25,8 +26,8 @@ class ModelBuilder {
 
   ModelBuilder(Shape input, Backend backend);
 
-  // From here on padded convolutions yield channels in blocks of 16 where that spares others
-  // copies; only convolutions, BatchNorm and the average pool take them.
+  // From here on convolutions yield channels in blocks where that spares copies; only convolutions,
+  // BatchNorm, the average pool and the max-pool of 2x2 take them.
   void allow_blocks() { may_use_blocks_ = true; }
 
   void convolution(const std::string& name, std::size_t outputs, std::size_t kernel,
@@ -50,6 +51,7 @@ class ModelBuilder {
 
  private:
   void add(std::unique_ptr<Layer> layer, std::size_t addend = absent);
+  void add_convolution(ConvolutionGeometry geometry);
   // Where we are, for a layer that knows no blocks of channels.
   const Shape& without_blocks(const std::string& taker) const;
 

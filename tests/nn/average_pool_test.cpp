@@ -28,10 +28,12 @@ TEST(AveragePool, IsTheMeanOverThePixelsOfEachChannel) {
 
 TEST(AveragePool, TakesBlocksOfChannels) {
   const Shape shape{3, 5, 48};
-  LayerUnderTest test(std::make_unique<AveragePool>(in_blocks(shape)), 4);
-  LayerUnderTest twin(std::make_unique<AveragePool>(shape), 4);
-  EXPECT_EQ(test.layer().output_shape(), (Shape{1, 1, 48}));
-  expect_same(test, twin, 1e-12);
+  for (const Order order : orders_in_blocks) {
+    LayerUnderTest test(std::make_unique<AveragePool>(in_blocks(shape, order)), 4);
+    LayerUnderTest twin(std::make_unique<AveragePool>(shape), 4);
+    EXPECT_EQ(test.layer().output_shape(), (Shape{1, 1, 48}));
+    expect_same(test, twin, 1e-12);
+  }
 }
 
 TEST(AveragePool, RefusesBlocksThatAreNotFull) {
@@ -39,6 +41,10 @@ TEST(AveragePool, RefusesBlocksThatAreNotFull) {
               AveragePool({3, 5, 40, Order::blocks_of_16});
             }),
             "blocks of 16 channels cannot hold 40");
+  EXPECT_EQ(refusal_of([] {
+              AveragePool({3, 5, 20, Order::blocks_of_8});
+            }),
+            "blocks of 8 channels cannot hold 20");
 }
 
 TEST(AveragePool, GradientsAreTheDerivatives) {

@@ -111,14 +111,14 @@ TEST(BatchNorm, GradientsStopWhereReluCutOff) {
   }
 }
 
-// 5x7 pixels of a block fill 17 rows of lanes and half of another one, 9x8 a run of rows and a part
-// of a second.
-TEST(BatchNorm, DoesTheSameInBlocksOfChannels) {
+// 5x7 pixels of a block of 16 fill 17 rows of lanes and half of another one, of 8 8 rows and three
+// quarters; 9x8 a run of rows and a part of a second, and a part of a run.
+void expect_the_same_in_blocks(Order order) {
   for (const Shape shape : {Shape{5, 7, 32}, Shape{9, 8, 48}, Shape{1, 1, 64}}) {
     for (const Ending ending : {Ending::none, Ending::relu, Ending::addend_and_relu}) {
       for (const bool has_second : {false, true}) {
         if (has_second && ending == Ending::none) continue;
-        LayerUnderTest test = batch_norm(in_blocks(shape), 6, ending);
+        LayerUnderTest test = batch_norm(in_blocks(shape, order), 6, ending);
         LayerUnderTest twin = batch_norm(shape, 6, ending);
         for (LayerUnderTest* layer : {&test, &twin}) {
           if (ending == Ending::addend_and_relu) layer->use_addend();
@@ -129,11 +129,15 @@ TEST(BatchNorm, DoesTheSameInBlocksOfChannels) {
           for (float& variance : layer->tensor(3)) variance = 4.0F + variance;
           layer->layer().evaluate({layer->input(), layer->addend(), layer->output(), {}});
         }
-        EXPECT_EQ(side_by_side(in_blocks(shape), test.output()),
+        EXPECT_EQ(side_by_side(in_blocks(shape, order), test.output()),
                   side_by_side(shape, twin.output()));
       }
     }
   }
+}
+
+TEST(BatchNorm, DoesTheSameInBlocksOfChannels) {
+  for (const Order order : orders_in_blocks) expect_the_same_in_blocks(order);
 }
 
 TEST(BatchNorm, WorksInPlace) {

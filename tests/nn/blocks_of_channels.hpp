@@ -11,8 +11,10 @@
 
 namespace rubato::nn {
 
-inline Shape in_blocks(Shape shape) {
-  shape.order = Order::blocks_of_16;
+inline constexpr Order orders_in_blocks[] = {Order::blocks_of_8, Order::blocks_of_16};
+
+inline Shape in_blocks(Shape shape, Order order) {
+  shape.order = order;
   return shape;
 }
 

@@ -33,17 +33,19 @@ TEST(ChannelSums, AddsEachChannelOverAllPixels) {
   }
 }
 
-// Of 48 channels in blocks of 16: the planes of a block are 1, 7 and 100 pixels, of which two fill
-// a row of lanes.
-TEST(ChannelSums, AddsEachChannelOfBlocksOverAllPixels) {
+// Of 48 channels: the planes of a block are 1, 7 and 100 pixels, of which two or four fill a row of
+// lanes.
+void expect_sums_of_blocks(Order order) {
   for (const std::size_t pixels : {1U, 7U, 100U}) {
-    const Shape shape{1, pixels, 48, Order::blocks_of_16};
+    const Shape shape{1, pixels, 48, order};
+    const std::size_t adjacent = shape.adjacent_channels();
     constexpr std::size_t samples = 3;
     std::vector<float> values(samples * shape.elements());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t sample = i / shape.elements();
-      const std::size_t block = i / (16 * pixels) % 3;
-      values[i] = static_cast<float>(100 * (16 * block + i % 16) + i / 16 % pixels + sample);
+      const std::size_t block = i / (adjacent * pixels) % (48 / adjacent);
+      values[i] = static_cast<float>(100 * (adjacent * block + i % adjacent) +
+                                     i / adjacent % pixels + sample);
     }
     ChannelSums channel_sums{ChannelLanes(shape)};
     std::vector<double> sums(48, -1);
@@ -54,6 +56,11 @@ TEST(ChannelSums, AddsEachChannelOfBlocksOverAllPixels) {
           << pixels << " pixels";
     }
   }
+}
+
+TEST(ChannelSums, AddsEachChannelOfBlocksOverAllPixels) {
+  expect_sums_of_blocks(Order::blocks_of_8);
+  expect_sums_of_blocks(Order::blocks_of_16);
 }
 
 TEST(ChannelSums, SpreadsChannelsOfBlocksOverLanes) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "nn/backend.hpp"
@@ -20,6 +21,14 @@ ConvolutionGeometry same_size(std::size_t inputs, std::size_t outputs, std::size
           .outputs = outputs,
           .kernel = 3,
           .padding = 1};
+}
+
+// Among convolutions between many channels.
+Order best_here() {
+  if (has_winograd_here()) return Order::blocks_of_16;
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  return isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni ? Order::blocks_of_8
+                                                                       : Order::channels_last;
 }
 
 TEST(ConvolutionDescriptions, WinogradPaysWithManyChannels) {
@@ -66,25 +75,27 @@ TEST(ConvolutionDescriptions, TakeWinogradsKernelsWhereThereAreSome) {
             chosen.backward_weights.impl_info_str()}) {
         EXPECT_EQ(name.find("wino") != std::string::npos, has_them) << name;
       }
-      EXPECT_EQ(chosen.input != chosen.network_input, has_them);
-      EXPECT_EQ(chosen.output != chosen.network_output, has_them);
+      EXPECT_EQ(chosen.order, best_here());
+      EXPECT_EQ(chosen.input != chosen.network_input, best_here() != Order::channels_last);
+      EXPECT_EQ(chosen.output != chosen.network_output, best_here() != Order::channels_last);
     }
   }
 }
 
-void expect_direct(const ConvolutionDescriptions& chosen) {
+void expect_direct(const ConvolutionDescriptions& chosen, Order order) {
   for (const std::string name :
        {chosen.forward.impl_info_str(), chosen.backward_data.impl_info_str(),
         chosen.backward_weights.impl_info_str()}) {
     EXPECT_THAT(name, Not(HasSubstr("wino")));
   }
-  EXPECT_EQ(chosen.input, chosen.network_input);
-  EXPECT_EQ(chosen.output, chosen.network_output);
+  EXPECT_EQ(chosen.order, order);
+  EXPECT_EQ(chosen.input == chosen.network_input, order == Order::channels_last);
+  EXPECT_EQ(chosen.output == chosen.network_output, order == Order::channels_last);
 }
 
 TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
-  expect_direct({same_size(16, 32, 8), 32, Backend::onednn});
-  expect_direct({same_size(64, 64, 8), 32, Backend::onednn_direct});
+  expect_direct({same_size(16, 32, 8), 32, Backend::onednn}, Order::channels_last);
+  expect_direct({same_size(64, 64, 8), 32, Backend::onednn_direct}, Order::channels_last);
 }
 
 // Without copies, by Winograd's kernels and by direct ones.
@@ -124,12 +135,11 @@ TEST(ConvolutionDescriptions, HaveNoBlocksOfFewerChannels) {
   EXPECT_EQ(chosen.output, ConvolutionDescriptions(same_size(3, 32, 8), 8, Backend::onednn).output);
 }
 
-TEST(ConvolutionDescriptions, BestOrderIsWinogradsWhereThatPays) {
-  const Order blocks = has_winograd_here() ? Order::blocks_of_16 : Order::channels_last;
-  EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn), blocks);
-  EXPECT_EQ(best_order({8, 8, 64}, Backend::onednn), blocks);
+TEST(ConvolutionDescriptions, BestOrderIsThatOfTheBestKernels) {
+  EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn), best_here());
+  EXPECT_EQ(best_order({8, 8, 64}, Backend::onednn), best_here());
   EXPECT_EQ(best_order({16, 16, 16}, Backend::onednn), Order::channels_last);
-  EXPECT_EQ(best_order({16, 16, 40}, Backend::onednn), Order::channels_last);
+  EXPECT_EQ(best_order({16, 16, 36}, Backend::onednn), Order::channels_last);
   EXPECT_EQ(best_order({2, 2, 64}, Backend::onednn), Order::channels_last);
   EXPECT_EQ(best_order({7, 7, 64}, Backend::onednn), Order::channels_last);  // an odd pixel
   EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn_direct), Order::channels_last);
@@ -137,12 +147,26 @@ TEST(ConvolutionDescriptions, BestOrderIsWinogradsWhereThatPays) {
 }
 
 // An instruction set is chosen for a whole process: the case has one of its own.
-TEST(ConvolutionDescriptionsDeathTest, TakeDirectKernelsWithoutAvx512) {
+TEST(ConvolutionDescriptionsDeathTest, TakeBlocksOf8WithAvx2AloneWhereTheyPay) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto choose = [] {
     select_kernels(Backend::onednn, "avx2");
-    expect_direct({same_size(64, 64, 8), 32, Backend::onednn});
-    EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn), Order::channels_last);
+    for (const auto& [inputs, outputs, extent] :
+         {std::array<std::size_t, 3>{64, 64, 8}, {32, 40, 4}, {512, 512, 4}}) {
+      expect_direct({same_size(inputs, outputs, extent), 32, Backend::onednn}, Order::blocks_of_8);
+    }
+    for (const auto& [inputs, outputs, extent] :
+         {std::array<std::size_t, 3>{24, 32, 8}, {32, 24, 8}, {36, 32, 8}, {512, 512, 3}}) {
+      expect_direct({same_size(inputs, outputs, extent), 32, Backend::onednn},
+                    Order::channels_last);
+    }
+    ConvolutionGeometry geometry = same_size(64, 64, 8);
+    geometry.kernel = 1;
+    expect_direct({geometry, 32, Backend::onednn}, Order::channels_last);
+    EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn), Order::blocks_of_8);
+    EXPECT_EQ(best_order({16, 16, 40}, Backend::onednn), Order::blocks_of_8);
+    EXPECT_EQ(best_order({7, 7, 64}, Backend::onednn), Order::channels_last);
+    EXPECT_EQ(best_order({2, 2, 64}, Backend::onednn), Order::channels_last);
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   };
   EXPECT_EXIT(choose(), testing::ExitedWithCode(0), "");

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/nn/blocks_of_channels.hpp"
 #include "tests/nn/layer_under_test.hpp"
 #include "tests/nn/refusal_of.hpp"
 
@@ -41,6 +42,19 @@ TEST(MaxPool, GradientsAreTheDerivatives) {
     for (const Shape shape : {Shape{4, 6, 10}, Shape{5, 5, 3}, Shape{2, 3, 17}}) {
       LayerUnderTest test = pool(shape, activation, 2);
       test.expect_derivatives(0, 1e-3F, 1e-3);
+    }
+  }
+}
+
+TEST(MaxPool, TakesBlocksOfChannels) {
+  for (const Order order : orders_in_blocks) {
+    for (const Activation activation : {Activation::none, Activation::relu}) {
+      for (const Shape shape : {Shape{4, 6, 48}, Shape{5, 7, 32}}) {
+        LayerUnderTest test = pool(in_blocks(shape, order), activation, 3);
+        LayerUnderTest twin = pool(shape, activation, 3);
+        EXPECT_EQ(test.layer().output_shape(), twin.layer().output_shape());
+        expect_same(test, twin, 1e-12);
+      }
     }
   }
 }
