@@ -113,7 +113,7 @@ TEST(BatchNorm, GradientsStopWhereReluCutOff) {
 
 // 5x7 pixels of a block of 16 fill 17 rows of lanes and half of another one, of 8 8 rows and three
 // quarters; 9x8 a run of rows and a part of a second, and a part of a run.
-void expect_the_same_in_blocks(Order order) {
+void expect_the_same_normalised_in_blocks(Order order) {
   for (const Shape shape : {Shape{5, 7, 32}, Shape{9, 8, 48}, Shape{1, 1, 64}}) {
     for (const Ending ending : {Ending::none, Ending::relu, Ending::addend_and_relu}) {
       for (const bool has_second : {false, true}) {
@@ -137,7 +137,7 @@ void expect_the_same_in_blocks(Order order) {
 }
 
 TEST(BatchNorm, DoesTheSameInBlocksOfChannels) {
-  for (const Order order : orders_in_blocks) expect_the_same_in_blocks(order);
+  for (const Order order : orders_in_blocks) expect_the_same_normalised_in_blocks(order);
 }
 
 TEST(BatchNorm, WorksInPlace) {
