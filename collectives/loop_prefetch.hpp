@@ -47,8 +47,8 @@ void for_each_prefetched(std::size_t size, const Use& use, Arrays*... arrays) {
   if (begin < size) use(begin, size - begin, (arrays + begin)...);
 }
 
-// Copies what another core has written: without fetching ahead line after line is waited for. The
-// two must not overlap.
+// Copies what another core has written, which otherwise is waited for line after line. The two must
+// not overlap.
 template <class T>
 void prefetched_copy(std::span<const T> source, T* target) {
   const auto copy = [=](std::size_t begin, std::size_t size, const T* __restrict piece) {

@@ -7,8 +7,8 @@
 namespace rubato::nn {
 
 // onednn_direct never convolves by Winograd's algorithm (convolution_descriptions.hpp): slower,
-// with less than half of the rounding error. Nor does it take our own passes for images of one
-// channel or a few (convolution_passes.hpp), as both others do.
+// with less than half of the rounding error. Nor does it put channels into blocks, or take our own
+// passes for images of one channel or a few (convolution_passes.hpp), as both others do.
 enum class Backend { eigen, onednn, onednn_direct };
 
 struct Kernels {

@@ -35,9 +35,15 @@ memory::desc activations(std::size_t samples, const Shape& shape, Order order) {
 
 std::size_t channels_of_block(Order order) { return Shape{.order = order}.adjacent_channels(); }
 
-// What the network has, called as the kernels call theirs where that is the same.
+bool fill_blocks(Order order, const ConvolutionGeometry& geometry) {
+  const std::size_t block = channels_of_block(order);
+  return geometry.input.channels % block == 0 && geometry.outputs % block == 0;
+}
+
+// What the network has, called as the kernels call theirs where that is the same: one block.
 memory::desc networks_activations(std::size_t samples, const Shape& shape, Order kernels_order) {
-  const bool lie_the_same = shape.channels == channels_of_block(kernels_order);
+  const bool lie_the_same = shape.adjacent_channels() == shape.channels &&
+                            shape.channels == channels_of_block(kernels_order);
   return activations(samples, shape, lie_the_same ? kernels_order : shape.order);
 }
 
@@ -54,28 +60,31 @@ dnnl::primitive_attr attributes(Activation activation) {
 
 std::size_t tiles_over(std::size_t pixels) { return (pixels + tile - 1) / tile; }
 
-bool are_many_and_fill(Order order, const ConvolutionGeometry& geometry) {
-  const std::size_t inputs = geometry.input.channels;
-  const std::size_t outputs = geometry.outputs;
-  return std::min(inputs, outputs) >= many_channels && inputs % channels_of_block(order) == 0 &&
-         outputs % channels_of_block(order) == 0;
+bool has_many_channels(const ConvolutionGeometry& geometry) {
+  return std::min(geometry.input.channels, geometry.outputs) >= many_channels;
 }
 
-bool has_avx2_alone() {
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni;
+bool has_avx2_alone() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2; }
+
+// Into blocks of 8 and back. Measured with oneDNN 2.6.3 on an AMD EPYC, forwards and backwards: 3x3
+// kernels between 32 channels and more take 81 to 96 % of the time that they take with channels
+// last, copies included, down to images of 4x4; 16 to 32 channels and kernels of 5x5 95 to 110 %,
+// of 1x1 up to 140 %.
+bool copies_pay(const ConvolutionGeometry& geometry) {
+  constexpr std::size_t least_pixels = 16;
+  return has_avx2_alone() && geometry.kernel == favoured_kernel && has_many_channels(geometry) &&
+         geometry.output().pixels() >= least_pixels;
 }
 
-// The network's blocks where both channels fill them: an image's three cannot.
+// The network's blocks, of which it has one kind, or those that pay.
 Order direct_order(const ConvolutionGeometry& geometry, Backend backend) {
-  if (!geometry.has_blocks()) {
-    return backend == Backend::onednn && blocks_of_8_pay(geometry) ? Order::blocks_of_8
-                                                                   : Order::channels_last;
+  Order order = std::max(geometry.input.order, geometry.output_order);
+  if (!geometry.has_blocks() && backend == Backend::onednn && copies_pay(geometry)) {
+    order = Order::blocks_of_8;
   }
-  const Order blocks = std::max(geometry.input.order, geometry.output_order);
-  const std::size_t size = channels_of_block(blocks);
-  const bool are_full = geometry.input.channels % size == 0 && geometry.outputs % size == 0;
-  return are_full ? blocks : Order::channels_last;
+  // oneDNN has no such kernel for a lower image but one that takes seconds.
+  const bool is_too_low = order == Order::blocks_of_8 && geometry.input.height < geometry.kernel;
+  return fill_blocks(order, geometry) && !is_too_low ? order : Order::channels_last;
 }
 
 }  // namespace
@@ -87,22 +96,11 @@ bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples) {
   if (geometry.kernel != favoured_kernel || geometry.stride != 1 || geometry.padding > 1) {
     return false;
   }
-  if (!are_many_and_fill(Order::blocks_of_16, geometry)) return false;
+  if (!has_many_channels(geometry) || !fill_blocks(Order::blocks_of_16, geometry)) return false;
   constexpr std::size_t least_tiles = 16;
   const Shape out = geometry.output();
   const std::size_t tiles = tiles_over(out.height) * tiles_over(out.width);
   return samples * tiles >= least_tiles && 3 * out.pixels() >= 2 * tiles * tile * tile;
-}
-
-// Measured with oneDNN 2.6.3 on an AMD EPYC, copies included, forwards and backwards: 3x3 kernels
-// between 32 channels and more take 81 to 96 % of the time that they take with channels last, down
-// to images of 4x4; 16 to 32 channels and kernels of 5x5 95 to 110 %, of 1x1 up to 140 %. Of 2x2
-// pixels oneDNN's gradient of the weights of 512x512 channels takes seconds.
-bool blocks_of_8_pay(const ConvolutionGeometry& geometry) {
-  constexpr std::size_t least_pixels = 16;
-  return has_avx2_alone() && geometry.kernel == favoured_kernel &&
-         are_many_and_fill(Order::blocks_of_8, geometry) &&
-         geometry.output().pixels() >= least_pixels;
 }
 
 Order best_onednn_order(const Shape& shape) {
@@ -112,7 +110,7 @@ Order best_onednn_order(const Shape& shape) {
   hold_to_one_thread();  // as the layers will compute
   Shape ordered = shape;
   ordered.order = ConvolutionDescriptions(among_them, usual_samples, Backend::onednn).order;
-  // As BatchNorm walks through blocks.
+  // With a row that is filled in part BatchNorm would be slower.
   const bool fills_rows_of_lanes =
       ordered.adjacent_channels() * shape.pixels() % ChannelLanes(ordered).of_row() == 0;
   return fills_rows_of_lanes ? ordered.order : Order::channels_last;

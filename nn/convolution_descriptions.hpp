@@ -39,8 +39,5 @@ struct ConvolutionDescriptions {
 
 // By shape and minibatch size, not by a clock: ranks and runs must agree on it.
 bool winograd_pays(const ConvolutionGeometry& geometry, std::size_t samples);
-// Where AVX2 is the widest instruction set, even if the network has channels last, so that
-// activations are copied into blocks of 8 and back.
-bool blocks_of_8_pay(const ConvolutionGeometry& geometry);
 
 }  // namespace rubato::nn

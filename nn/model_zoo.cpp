@@ -90,7 +90,7 @@ void add_mnist_tutorial(const Spec& spec, std::size_t classes, ModelBuilder& mod
   }
   const bool has_dropout = !spec.has_parameters;
   model.convolution("conv1", 32, 3, Activation::relu);
-  model.allow_blocks();  // of one channel, conv1 has passes of our own, which know none
+  model.allow_blocks();  // conv1 has passes of our own for one channel, which know no blocks
   model.convolution("conv2", 64, 3);
   model.max_pool("pool", Activation::relu);  // conv2's ReLU, taken after the pool
   model.dropout(has_dropout ? 0.25 : 0);

@@ -63,7 +63,7 @@ void add_end(ModelBuilder& model, std::size_t classes) {
   model.dense("fc", classes, Activation::none);
 }
 
-// Without copies for Winograd's convolutions; in the large networks that spared no time
+// Without copies for oneDNN's kernels; in the large networks Winograd's were no faster for it
 // (nn/README.md).
 void add_small(ModelBuilder& model, std::size_t blocks_per_stage, std::size_t classes) {
   model.allow_blocks();

@@ -111,8 +111,8 @@ TEST(BatchNorm, GradientsStopWhereReluCutOff) {
   }
 }
 
-// 5x7 pixels of a block of 16 fill 17 rows of lanes and half of another one, of 8 8 rows and three
-// quarters; 9x8 a run of rows and a part of a second, and a part of a run.
+// 5x7 pixels fill 17 rows of lanes and half of another one in blocks of 16, 8 rows and three
+// quarters of one in blocks of 8; 9x8 a run of rows and a part of a second, and a part of a run.
 void expect_the_same_normalised_in_blocks(Order order) {
   for (const Shape shape : {Shape{5, 7, 32}, Shape{9, 8, 48}, Shape{1, 1, 64}}) {
     for (const Ending ending : {Ending::none, Ending::relu, Ending::addend_and_relu}) {

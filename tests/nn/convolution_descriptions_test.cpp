@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "nn/backend.hpp"
+#include "tests/nn/blocks_of_channels.hpp"
 #include "tests/nn/winograd_here.hpp"
 
 namespace rubato::nn {
@@ -26,9 +27,8 @@ ConvolutionGeometry same_size(std::size_t inputs, std::size_t outputs, std::size
 // Among convolutions between many channels.
 Order best_here() {
   if (has_winograd_here()) return Order::blocks_of_16;
-  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  return isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni ? Order::blocks_of_8
-                                                                       : Order::channels_last;
+  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2 ? Order::blocks_of_8
+                                                              : Order::channels_last;
 }
 
 TEST(ConvolutionDescriptions, WinogradPaysWithManyChannels) {
@@ -101,12 +101,16 @@ TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
 // Without copies, by Winograd's kernels and by direct ones.
 TEST(ConvolutionDescriptions, TakeBlocksOfChannelsAsTheyAre) {
   ConvolutionGeometry geometry = same_size(64, 32, 8);
-  geometry.input.order = geometry.output_order = Order::blocks_of_16;
-  for (const std::size_t samples : {3U, 32U}) {
-    const ConvolutionDescriptions chosen(geometry, samples, Backend::onednn);
-    EXPECT_EQ(chosen.is_winograd, samples == 32 && has_winograd_here());
-    EXPECT_EQ(chosen.input, chosen.network_input);
-    EXPECT_EQ(chosen.output, chosen.network_output);
+  for (const Order order : orders_in_blocks) {
+    geometry.input.order = geometry.output_order = order;
+    for (const std::size_t samples : {3U, 32U}) {
+      const ConvolutionDescriptions chosen(geometry, samples, Backend::onednn);
+      EXPECT_EQ(chosen.is_winograd, samples == 32 && has_winograd_here());
+      if (chosen.is_winograd && order == Order::blocks_of_8) continue;
+      EXPECT_EQ(chosen.order, order);
+      EXPECT_EQ(chosen.input, chosen.network_input);
+      EXPECT_EQ(chosen.output, chosen.network_output);
+    }
   }
   const ConvolutionDescriptions in_order(same_size(64, 32, 8), 3, Backend::onednn);
   EXPECT_NE(in_order.network_input, ConvolutionDescriptions(geometry, 3, Backend::onednn).input);
@@ -123,6 +127,16 @@ TEST(ConvolutionDescriptions, TakeSixteenChannelsForABlock) {
     EXPECT_EQ(chosen.input, chosen.network_input);
     EXPECT_EQ(chosen.output, chosen.network_output);
   }
+}
+
+// One block of 8 is not half a block of 16.
+TEST(ConvolutionDescriptions, CopyBlocksOfTheOtherSize) {
+  ConvolutionGeometry geometry = same_size(16, 32, 8);
+  geometry.input.order = Order::blocks_of_8;
+  geometry.output_order = Order::blocks_of_16;
+  const ConvolutionDescriptions chosen(geometry, 8, Backend::onednn);
+  EXPECT_NE(chosen.input, chosen.network_input);
+  EXPECT_EQ(chosen.output, chosen.network_output);
 }
 
 // Those of the image cannot come in blocks, so the outputs are copied into them.
@@ -156,16 +170,30 @@ TEST(ConvolutionDescriptionsDeathTest, TakeBlocksOf8WithAvx2AloneWhereTheyPay) {
       expect_direct({same_size(inputs, outputs, extent), 32, Backend::onednn}, Order::blocks_of_8);
     }
     for (const auto& [inputs, outputs, extent] :
-         {std::array<std::size_t, 3>{24, 32, 8}, {32, 24, 8}, {36, 32, 8}, {512, 512, 3}}) {
+         {std::array<std::size_t, 3>{24, 32, 8}, {32, 24, 8}, {36, 32, 8}, {64, 64, 3}}) {
       expect_direct({same_size(inputs, outputs, extent), 32, Backend::onednn},
                     Order::channels_last);
     }
-    ConvolutionGeometry geometry = same_size(64, 64, 8);
-    geometry.kernel = 1;
+    ConvolutionGeometry geometry = same_size(64, 64, 4);
+    geometry.stride = 2;
     expect_direct({geometry, 32, Backend::onednn}, Order::channels_last);
+    geometry = same_size(64, 64, 8);
+    for (const std::size_t kernel : {1U, 5U}) {
+      geometry.kernel = kernel;
+      geometry.padding = kernel / 2;
+      expect_direct({geometry, 32, Backend::onednn}, Order::channels_last);
+    }
+    for (const Order order : {Order::channels_last, Order::blocks_of_8}) {
+      geometry = same_size(64, 64, 2);
+      geometry.input.width = 8;
+      geometry.input.order = geometry.output_order = order;
+      const ConvolutionDescriptions low(geometry, 32, Backend::onednn);
+      EXPECT_EQ(low.order, Order::channels_last);
+      EXPECT_THAT(low.backward_weights.impl_info_str(), Not(HasSubstr("ref")));
+    }
     EXPECT_EQ(best_order({16, 16, 32}, Backend::onednn), Order::blocks_of_8);
     EXPECT_EQ(best_order({16, 16, 40}, Backend::onednn), Order::blocks_of_8);
-    EXPECT_EQ(best_order({7, 7, 64}, Backend::onednn), Order::channels_last);
+    EXPECT_EQ(best_order({6, 7, 64}, Backend::onednn), Order::channels_last);
     EXPECT_EQ(best_order({2, 2, 64}, Backend::onednn), Order::channels_last);
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   };
