@@ -66,10 +66,9 @@ bool has_many_channels(const ConvolutionGeometry& geometry) {
 
 bool has_avx2_alone() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2; }
 
-// Into blocks of 8 and back. Measured with oneDNN 2.6.3 on an AMD EPYC, forwards and backwards: 3x3
-// kernels between 32 channels and more take 81 to 96 % of the time that they take with channels
-// last, copies included, down to images of 4x4; 16 to 32 channels and kernels of 5x5 95 to 110 %,
-// of 1x1 up to 140 %.
+// Into blocks of 8 and back. Measured with oneDNN 2.6.3 on an AMD EPYC (layers_bench has some of
+// the shapes, channels last by onednn-direct): with fewer channels, other kernels and smaller
+// images copies take what is gained, or more.
 bool copies_pay(const ConvolutionGeometry& geometry) {
   constexpr std::size_t least_pixels = 16;
   return has_avx2_alone() && geometry.kernel == favoured_kernel && has_many_channels(geometry) &&
