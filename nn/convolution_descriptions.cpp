@@ -64,8 +64,6 @@ bool has_many_channels(const ConvolutionGeometry& geometry) {
   return std::min(geometry.input.channels, geometry.outputs) >= many_channels;
 }
 
-bool has_avx2_alone() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2; }
-
 // Into blocks of 8 and back. Measured with oneDNN 2.6.3 on an AMD EPYC (layers_bench has some of
 // the shapes, channels last by onednn-direct): with fewer channels, other kernels and smaller
 // images copies take what is gained, or more.

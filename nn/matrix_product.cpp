@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 
 #ifdef RUBATO_HAS_ONEDNN
+#include <algorithm>
 #include <stdexcept>
 
 #include "nn/onednn.hpp"
@@ -74,21 +75,72 @@ void matmul_onednn(const MatrixView& a, const MatrixView& b, const dnnl::memory:
                                               {DNNL_ARG_SCRATCHPAD, at(scratchpad, space.data())}});
 }
 
+// What the second-level cache holds well, beside what streams through it.
+constexpr std::size_t cached_floats = 65536;
+
+// Rows that begin a multiple of a KiB apart compete for few sets of the first-level cache, and with
+// AVX2 oneDNN's sgemm reads a matrix where it lies. To copy it pays when all of the other one stays
+// in the cache meanwhile: in layers of some hundred samples at most (dense 9216->128 of
+// layers_bench), not for large squares.
+bool rows_compete(const MatrixView& view) { return view.columns % 256 == 0; }
+
+bool copies_pay(const MatrixView& a) {
+  return has_avx2_alone() && a.rows * a.columns <= cached_floats;
+}
+
+// What sgemm reads: rows of a matrix and where the next one begins.
+struct Rows {
+  const float* data;
+  std::size_t stride;
+};
+
+// Some columns of a matrix, copied to rows that begin a cache line further apart than they are
+// long.
+std::size_t spread_floats(std::size_t rows, std::size_t columns) { return rows * (columns + 16); }
+
+Rows spread(const MatrixView& view, std::size_t first, std::size_t columns, std::span<float> copy) {
+  const std::size_t stride = columns + 16;
+  for (std::size_t row = 0; row < view.rows; ++row) {
+    std::copy_n(view.data + row * view.columns + first, columns, copy.data() + row * stride);
+  }
+  return {copy.data(), stride};
+}
+
+// Columns of B at a time, in cache lines, if they are copied.
+std::size_t panel_columns(const MatrixView& b) {
+  constexpr std::size_t least = 64;
+  return std::min(b.columns, std::max(least, cached_floats / b.rows / 16 * 16));
+}
+
 void multiply_onednn(MatrixView a, MatrixView b, float* result, bool accumulate) {
   const auto size = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
   const dnnl_dim_t rows = size(a.is_transposed ? a.columns : a.rows);
   const dnnl_dim_t inner = size(a.is_transposed ? a.rows : a.columns);
-  const dnnl_dim_t columns = size(b.is_transposed ? b.rows : b.columns);
+  const std::size_t columns = b.is_transposed ? b.rows : b.columns;
   // Where few rows meet a large transposed matrix, matmul takes up to 40 % less time than sgemm; a
   // small one is done before its kernel is found.
   if (!accumulate && !a.is_transposed && b.is_transposed && b.rows * b.columns >= 65536) {
-    return matmul_onednn(a, b, {rows, columns}, result);
+    return matmul_onednn(a, b, {rows, size(columns)}, result);
   }
-  const dnnl_status_t status = dnnl_sgemm(
-      a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', rows, columns, inner, 1.0F, a.data,
-      size(a.columns), b.data, size(b.columns), accumulate ? 1.0F : 0.0F, result, columns);
-  if (status != dnnl_success) {
-    throw std::runtime_error("oneDNN's sgemm failed with status " + std::to_string(status));
+  const bool spreads_a = copies_pay(a) && a.is_transposed && rows_compete(a);
+  const bool spreads_b = copies_pay(a) && !b.is_transposed && rows_compete(b);
+  const std::size_t panel = spreads_b ? panel_columns(b) : columns;
+  const std::size_t floats_of_a = spreads_a ? spread_floats(a.rows, a.columns) : 0;
+  const std::size_t floats_of_b = spreads_b ? spread_floats(b.rows, panel) : 0;
+  const std::span<float> copies = onednn_scratch(floats_of_a + floats_of_b);
+  const Rows left =
+      spreads_a ? spread(a, 0, a.columns, copies.first(floats_of_a)) : Rows{a.data, a.columns};
+  for (std::size_t first = 0; first < columns; first += panel) {
+    const std::size_t count = std::min(panel, columns - first);
+    const Rows right =
+        spreads_b ? spread(b, first, count, copies.last(floats_of_b)) : Rows{b.data, b.columns};
+    const dnnl_status_t status =
+        dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', rows, size(count),
+                   inner, 1.0F, left.data, size(left.stride), right.data, size(right.stride),
+                   accumulate ? 1.0F : 0.0F, result + first, size(columns));
+    if (status != dnnl_success) {
+      throw std::runtime_error("oneDNN's sgemm failed with status " + std::to_string(status));
+    }
   }
 }
 #endif

@@ -14,6 +14,9 @@ inline const dnnl::engine& cpu_engine() {
   return engine;
 }
 
+// Where no set is wider, oneDNN's kernels differ from those for AVX-512 in what they like.
+inline bool has_avx2_alone() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2; }
+
 inline dnnl::stream& cpu_stream() {
   static dnnl::stream stream(cpu_engine());
   return stream;
