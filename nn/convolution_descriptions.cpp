@@ -5,6 +5,7 @@
 
 #include "nn/channel_blocks.hpp"
 #include "nn/compute_thread.hpp"
+#include "nn/weight_gradient_3x3.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -123,8 +124,13 @@ ConvolutionDescriptions::ConvolutionDescriptions(const ConvolutionGeometry& geom
   is_winograd =
       backend == Backend::onednn && winograd_pays(geometry, samples) &&
       choose(dnnl::algorithm::convolution_winograd, Order::blocks_of_16, geometry, samples);
-  if (is_winograd) return;
-  choose(dnnl::algorithm::convolution_direct, direct_order(geometry, backend), geometry, samples);
+  if (!is_winograd) {
+    choose(dnnl::algorithm::convolution_direct, direct_order(geometry, backend), geometry, samples);
+    has_own_weight_gradient =
+        backend == Backend::onednn && has_avx2_alone() && has_weight_gradient_3x3(geometry);
+  }
+  weight_gradient = has_own_weight_gradient ? floats(plain_weights.dims(), Tag::OIhw8i8o)
+                                            : backward_weights.diff_weights_desc();
 }
 
 bool ConvolutionDescriptions::choose(dnnl::algorithm algorithm, Order its_order,

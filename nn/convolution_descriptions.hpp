@@ -27,8 +27,10 @@ struct ConvolutionDescriptions {
   dnnl::convolution_forward::primitive_desc forward;
   dnnl::convolution_backward_data::primitive_desc backward_data;
   dnnl::convolution_backward_weights::primitive_desc backward_weights;
+  dnnl::memory::desc weight_gradient;  // as backward_weights makes it, or as weight_gradient_3x3()
 
   bool is_winograd = false;
+  bool has_own_weight_gradient = false;
 
  private:
   // With activations in this order. False where oneDNN has no Winograd for this shape on this

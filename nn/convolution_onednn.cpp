@@ -8,6 +8,7 @@
 // convolutions: none needs its content after a pass.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "nn/recently_used.hpp"
 #include "nn/relu.hpp"
 #include "nn/reordered_values.hpp"
+#include "nn/weight_gradient_3x3.hpp"
 
 namespace rubato::nn {
 namespace {
@@ -32,7 +34,7 @@ class Kernels {
   // `weights` are the layer's, and outlive this.
   Kernels(const ConvolutionGeometry& geometry, std::size_t samples, Backend backend,
           OnednnWeights& weights)
-      : Kernels(ConvolutionDescriptions(geometry, samples, backend), weights) {}
+      : Kernels(geometry, ConvolutionDescriptions(geometry, samples, backend), weights) {}
 
   // `bias` is empty if there is none.
   void forward(std::span<const float> input, std::span<const float> bias, std::span<float> output);
@@ -60,13 +62,14 @@ class Kernels {
     Arguments arguments;
   };
 
-  Kernels(const ConvolutionDescriptions& descriptions, OnednnWeights& weights);
+  Kernels(const ConvolutionGeometry& geometry, const ConvolutionDescriptions& descriptions,
+          OnednnWeights& weights);
 
   // With what is left of the scratch space.
-  void backward_weights(std::span<const float> input, std::span<float> weight_gradient,
-                        std::span<float> space);
+  void backward_weights(const BackwardPass& pass, std::span<float> space);
   void backward_data(std::span<float> input_gradient, std::span<float> space);
 
+  ConvolutionGeometry geometry_;
   const OnednnWeights& weights_;
   OnednnWeights::Ordered& forward_weights_;
   OnednnWeights::Ordered& backward_weights_;
@@ -75,30 +78,36 @@ class Kernels {
   std::size_t gradient_floats_;  // as the kernel writes them, and up to the next cache line
   Call<dnnl::convolution_forward> forward_;
   Call<dnnl::convolution_backward_data> backward_data_;
-  Call<dnnl::convolution_backward_weights> backward_weights_kernel_;
+  // None where weight_gradient_3x3() is faster.
+  std::optional<Call<dnnl::convolution_backward_weights>> backward_weights_kernel_;
   dnnl::reorder to_plain_gradient_;
 };
 
-Kernels::Kernels(const ConvolutionDescriptions& d, OnednnWeights& weights)
-    : weights_(weights),
+Kernels::Kernels(const ConvolutionGeometry& geometry, const ConvolutionDescriptions& d,
+                 OnednnWeights& weights)
+    : geometry_(geometry),
+      weights_(weights),
       forward_weights_(weights.in_order(d.plain_weights, d.forward.weights_desc())),
       backward_weights_(weights.in_order(d.plain_weights, d.backward_data.weights_desc())),
       input_(d.network_input, d.input),
       output_(d.network_output, d.output),
-      weight_gradient_(unattached(d.backward_weights.diff_weights_desc())),
+      weight_gradient_(unattached(d.weight_gradient)),
       plain_gradient_(unattached(d.plain_weights)),
       bias_(d.bias.is_zero() ? memory() : unattached(d.bias)),
-      gradient_floats_(whole_lines(float_count(d.backward_weights.diff_weights_desc()))),
+      gradient_floats_(whole_lines(float_count(d.weight_gradient))),
       forward_(d.forward, {{DNNL_ARG_SRC, input_.object()},
                            {DNNL_ARG_WEIGHTS, forward_weights_.object()},
                            {DNNL_ARG_DST, output_.object()}}),
       backward_data_(d.backward_data, {{DNNL_ARG_DIFF_DST, output_.object()},
                                        {DNNL_ARG_WEIGHTS, backward_weights_.object()},
                                        {DNNL_ARG_DIFF_SRC, input_.object()}}),
-      backward_weights_kernel_(d.backward_weights, {{DNNL_ARG_SRC, input_.object()},
-                                                    {DNNL_ARG_DIFF_DST, output_.object()},
-                                                    {DNNL_ARG_DIFF_WEIGHTS, weight_gradient_}}),
       to_plain_gradient_(weight_gradient_, plain_gradient_) {
+  if (!d.has_own_weight_gradient) {
+    backward_weights_kernel_.emplace(d.backward_weights,
+                                     Arguments{{DNNL_ARG_SRC, input_.object()},
+                                               {DNNL_ARG_DIFF_DST, output_.object()},
+                                               {DNNL_ARG_DIFF_WEIGHTS, weight_gradient_}});
+  }
   if (bias_) forward_.arguments.emplace(DNNL_ARG_BIAS, bias_);
 }
 
@@ -115,22 +124,29 @@ void Kernels::forward(std::span<const float> input, std::span<const float> bias,
 }
 
 void Kernels::backward(const BackwardPass& pass) {
-  const std::size_t for_weights = gradient_floats_ + backward_weights_kernel_.scratch_floats;
+  const std::size_t for_weights =
+      gradient_floats_ + (backward_weights_kernel_ ? backward_weights_kernel_->scratch_floats
+                                                   : weight_gradient_3x3_scratch_floats(geometry_));
   std::span<float> space = onednn_scratch(output_.floats() + input_.floats() +
                                           std::max(for_weights, backward_data_.scratch_floats));
   output_.read(pass.output_gradient, space);
-  backward_weights(pass.input, pass.tensor_gradients[0], space);
+  backward_weights(pass, space);
   if (pass.input_gradient.empty()) return;
   pass.tell_tensors_are_final();
   backward_data(pass.input_gradient, space);
 }
 
-void Kernels::backward_weights(std::span<const float> input, std::span<float> weight_gradient,
-                               std::span<float> space) {
-  input_.read(input, space);
-  point_at(weight_gradient_, space.first(gradient_floats_));
-  backward_weights_kernel_.run(space.subspan(gradient_floats_));
-  point_at(plain_gradient_, weight_gradient);
+void Kernels::backward_weights(const BackwardPass& pass, std::span<float> space) {
+  if (backward_weights_kernel_) input_.read(pass.input, space);
+  const std::span<float> gradient = space.first(gradient_floats_);
+  const std::span<float> rest = space.subspan(gradient_floats_);
+  point_at(weight_gradient_, gradient);
+  if (backward_weights_kernel_) {
+    backward_weights_kernel_->run(rest);
+  } else {
+    weight_gradient_3x3(geometry_, pass.input, pass.output_gradient, rest, gradient);
+  }
+  point_at(plain_gradient_, pass.tensor_gradients[0]);
   to_plain_gradient_.execute(cpu_stream(), weight_gradient_, plain_gradient_);
 }
 

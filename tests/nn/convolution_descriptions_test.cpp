@@ -98,6 +98,20 @@ TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
   expect_direct({same_size(64, 64, 8), 32, Backend::onednn_direct}, Order::channels_last);
 }
 
+TEST(ConvolutionDescriptions, TakeOurOwnWeightGradientWhereItIsFaster) {
+  const bool has_avx2_alone = dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2;
+  for (const Order order : {Order::channels_last, Order::blocks_of_8}) {
+    ConvolutionGeometry geometry = same_size(16, 32, 8);
+    geometry.input.order = geometry.output_order = order;
+    EXPECT_EQ(ConvolutionDescriptions(geometry, 32, Backend::onednn).has_own_weight_gradient,
+              has_avx2_alone);
+    EXPECT_FALSE(
+        ConvolutionDescriptions(geometry, 32, Backend::onednn_direct).has_own_weight_gradient);
+  }
+  EXPECT_FALSE(
+      ConvolutionDescriptions(same_size(16, 40, 8), 32, Backend::onednn).has_own_weight_gradient);
+}
+
 // Without copies, by Winograd's kernels and by direct ones.
 TEST(ConvolutionDescriptions, TakeBlocksOfChannelsAsTheyAre) {
   ConvolutionGeometry geometry = same_size(64, 32, 8);
