@@ -1,4 +1,4 @@
-// One template over the four ways to transpose for Eigen, one call or two for oneDNN.
+// One template over the four ways to transpose for Eigen, a call per panel of B or one for oneDNN.
 #include "nn/matrix_product.hpp"
 
 #include <Eigen/Core>
@@ -79,13 +79,14 @@ void matmul_onednn(const MatrixView& a, const MatrixView& b, const dnnl::memory:
 constexpr std::size_t cached_floats = 65536;
 
 // Rows that begin a multiple of a KiB apart compete for few sets of the first-level cache, and with
-// AVX2 oneDNN's sgemm reads a matrix where it lies. To copy it pays when all of the other one stays
-// in the cache meanwhile: in layers of some hundred samples at most (dense 9216->128 of
-// layers_bench), not for large squares.
-bool rows_compete(const MatrixView& view) { return view.columns % 256 == 0; }
+// AVX2 oneDNN's sgemm reads a matrix where it lies.
+bool rows_compete(const MatrixView& view) { return view.rows >= 8 && view.columns % 256 == 0; }
 
-bool copies_pay(const MatrixView& a) {
-  return has_avx2_alone() && a.rows * a.columns <= cached_floats;
+// To copy such rows pays in a dense layer's products of some dozen samples (dense 9216->128 of
+// layers_bench): each value is used for enough rows of the product, and A stays in the cache while
+// copies of B's columns go by. Not for large squares.
+bool copying_pays(const MatrixView& a, std::size_t rows_of_product) {
+  return has_avx2_alone() && rows_of_product >= 16 && a.rows * a.columns <= cached_floats;
 }
 
 // What sgemm reads: rows of a matrix and where the next one begins.
@@ -94,8 +95,7 @@ struct Rows {
   std::size_t stride;
 };
 
-// Some columns of a matrix, copied to rows that begin a cache line further apart than they are
-// long.
+// Some columns of a matrix, copied to rows that begin a cache line further apart than they reach.
 std::size_t spread_floats(std::size_t rows, std::size_t columns) { return rows * (columns + 16); }
 
 Rows spread(const MatrixView& view, std::size_t first, std::size_t columns, std::span<float> copy) {
@@ -104,12 +104,6 @@ Rows spread(const MatrixView& view, std::size_t first, std::size_t columns, std:
     std::copy_n(view.data + row * view.columns + first, columns, copy.data() + row * stride);
   }
   return {copy.data(), stride};
-}
-
-// Columns of B at a time, in cache lines, if they are copied.
-std::size_t panel_columns(const MatrixView& b) {
-  constexpr std::size_t least = 64;
-  return std::min(b.columns, std::max(least, cached_floats / b.rows / 16 * 16));
 }
 
 void multiply_onednn(MatrixView a, MatrixView b, float* result, bool accumulate) {
@@ -122,9 +116,12 @@ void multiply_onednn(MatrixView a, MatrixView b, float* result, bool accumulate)
   if (!accumulate && !a.is_transposed && b.is_transposed && b.rows * b.columns >= 65536) {
     return matmul_onednn(a, b, {rows, size(columns)}, result);
   }
-  const bool spreads_a = copies_pay(a) && a.is_transposed && rows_compete(a);
-  const bool spreads_b = copies_pay(a) && !b.is_transposed && rows_compete(b);
-  const std::size_t panel = spreads_b ? panel_columns(b) : columns;
+  constexpr std::size_t most_rows = 1024;  // of B, to copy 64 columns and more at a time
+  const bool pays = copying_pays(a, a.is_transposed ? a.columns : a.rows);
+  const bool spreads_a = pays && a.is_transposed && rows_compete(a);
+  const bool spreads_b = pays && !b.is_transposed && rows_compete(b) && b.rows <= most_rows;
+  const std::size_t panel =
+      spreads_b ? std::min(columns, cached_floats / b.rows / 16 * 16) : columns;
   const std::size_t floats_of_a = spreads_a ? spread_floats(a.rows, a.columns) : 0;
   const std::size_t floats_of_b = spreads_b ? spread_floats(b.rows, panel) : 0;
   const std::span<float> copies = onednn_scratch(floats_of_a + floats_of_b);

@@ -22,14 +22,13 @@ constexpr std::size_t most_channel_pairs = 64 * 128;  // whose sums stay in the 
 
 using Lanes [[gnu::vector_size(block * sizeof(float))]] = float;
 
-inline Lanes lanes_at(const float* from) {
-  Lanes values;
-  std::memcpy(&values, from, sizeof values);
-  return values;
-}
+// Vectors are passed by reference: where they need two registers, by value is an ABI of its own.
+inline void load(const float* from, Lanes& values) { std::memcpy(&values, from, sizeof values); }
 
 inline void add_to(float* sums, const Lanes& values) {
-  const Lanes sum = lanes_at(sums) + values;
+  Lanes sum;
+  load(sums, sum);
+  sum += values;
   std::memcpy(sums, &sum, sizeof sum);
 }
 
@@ -94,8 +93,9 @@ void add_products(const Rows& rows, const float* input, const float* first_gradi
     const float* values = input + y * rows.input_row;
     const std::size_t row = y * rows.gradient_row;
     for (std::size_t x = 0; x < rows.pixels; ++x) {
-      const Lanes of_first = lanes_at(first_gradient + row + x * rows.gradient_pixel);
-      const Lanes of_second = lanes_at(second_gradient + row + x * rows.gradient_pixel);
+      Lanes of_first, of_second;
+      load(first_gradient + row + x * rows.gradient_pixel, of_first);
+      load(second_gradient + row + x * rows.gradient_pixel, of_second);
 #pragma GCC unroll 3
       for (std::size_t kx = 0; kx < kernel; ++kx) {
 #pragma GCC unroll 2
@@ -120,11 +120,15 @@ void add_products(const Rows& rows, const float* input, const float* first_gradi
 }  // namespace
 
 bool has_weight_gradient_3x3(const ConvolutionGeometry& geometry) {
+#ifdef __FMA__
   const std::size_t inputs = geometry.input.channels;
   return geometry.kernel == kernel && inputs % block == 0 && geometry.outputs % (2 * block) == 0 &&
-         geometry.input.adjacent_channels() % block == 0 &&
-         geometry.output().adjacent_channels() % block == 0 &&
          inputs * geometry.outputs <= most_channel_pairs;
+#else
+  static_cast<void>(geometry);
+  static_cast<void>(most_channel_pairs);
+  return false;
+#endif
 }
 
 std::size_t weight_gradient_3x3_scratch_floats(const ConvolutionGeometry& geometry) {

@@ -10,8 +10,8 @@
 
 namespace rubato::nn {
 
-// Input channels are a multiple of 8, output channels of 16, and few enough of both that the sums
-// stay in the second-level cache.
+// Where input channels are a multiple of 8, output channels of 16, and few enough of both that the
+// sums stay in the second-level cache; in builds for processors with AVX2's fused products.
 bool has_weight_gradient_3x3(const ConvolutionGeometry& geometry);
 
 // What weight_gradient_3x3() takes of its scratch space.

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "nn/backend.hpp"
+#include "nn/weight_gradient_3x3.hpp"
 #include "tests/nn/blocks_of_channels.hpp"
 #include "tests/nn/winograd_here.hpp"
 
@@ -27,8 +28,7 @@ ConvolutionGeometry same_size(std::size_t inputs, std::size_t outputs, std::size
 // Among convolutions between many channels.
 Order best_here() {
   if (has_winograd_here()) return Order::blocks_of_16;
-  return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2 ? Order::blocks_of_8
-                                                              : Order::channels_last;
+  return has_avx2_alone() ? Order::blocks_of_8 : Order::channels_last;
 }
 
 TEST(ConvolutionDescriptions, WinogradPaysWithManyChannels) {
@@ -99,12 +99,11 @@ TEST(ConvolutionDescriptions, TakeDirectKernelsOtherwise) {
 }
 
 TEST(ConvolutionDescriptions, TakeOurOwnWeightGradientWhereItIsFaster) {
-  const bool has_avx2_alone = dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2;
   for (const Order order : {Order::channels_last, Order::blocks_of_8}) {
     ConvolutionGeometry geometry = same_size(16, 32, 8);
     geometry.input.order = geometry.output_order = order;
     EXPECT_EQ(ConvolutionDescriptions(geometry, 32, Backend::onednn).has_own_weight_gradient,
-              has_avx2_alone);
+              has_avx2_alone() && has_weight_gradient_3x3(geometry));
     EXPECT_FALSE(
         ConvolutionDescriptions(geometry, 32, Backend::onednn_direct).has_own_weight_gradient);
   }

@@ -55,9 +55,10 @@ void expect_product(Backend backend, const Sizes& sizes, bool a_transposed, bool
 
 TEST(MatrixProduct, EqualsItsDefinitionForEveryTransposition) {
   for (const std::string& name : backend_names()) {
-    for (const Sizes& sizes : {Sizes{1, 1, 1}, Sizes{1, 9, 4}, Sizes{2, 3, 5}, Sizes{32, 320, 50},
-                               Sizes{50, 1, 10}, Sizes{65, 130, 7}, Sizes{9, 700, 130},
-                               Sizes{40, 300, 1024}, Sizes{512, 32, 70}, Sizes{256, 5, 768}}) {
+    for (const Sizes& sizes :
+         {Sizes{1, 1, 1}, Sizes{1, 9, 4}, Sizes{2, 3, 5}, Sizes{32, 320, 50}, Sizes{50, 1, 10},
+          Sizes{65, 130, 7}, Sizes{9, 700, 130}, Sizes{40, 300, 1024}, Sizes{512, 32, 70},
+          Sizes{256, 8, 768}, Sizes{3, 300, 512}, Sizes{16, 1030, 256}}) {
       for (int transposition = 0; transposition < 4; ++transposition) {
         SCOPED_TRACE(name + " " + std::to_string(sizes.rows) + "x" + std::to_string(sizes.inner) +
                      "x" + std::to_string(sizes.columns) + " transposition " +
