@@ -1,7 +1,6 @@
 #include "collectives/bucket_order.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <stdexcept>
 
 namespace rubato::collectives {
@@ -34,10 +33,10 @@ std::vector<Slice> buckets_of(const Slice& slice, std::size_t blocks,
   }
   std::vector<Slice> buckets;
   std::size_t end = slice.end();
-  for (const Slice& gap : left_out | std::views::reverse) {
-    if (gap.end() <= slice.begin || gap.begin >= slice.end()) continue;
-    cut_from_the_end(gap.end(), end, blocks, buckets);
-    end = gap.begin;
+  for (auto gap = left_out.rbegin(); gap != left_out.rend(); ++gap) {
+    if (gap->end() <= slice.begin || gap->begin >= slice.end()) continue;
+    cut_from_the_end(gap->end(), end, blocks, buckets);
+    end = gap->begin;
   }
   cut_from_the_end(slice.begin, end, blocks, buckets);
   return buckets;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -219,10 +218,10 @@ void Sequential::backward(std::span<const float> inputs, const MinibatchView& mi
     BackwardPass pass = backward_pass(s, inputs, samples);
     if (!stage.layer->abilities().adds_gradients) add_second_gradient(pass);
     const auto finish_tensors = [&] {
-      for (const std::size_t tensor : stage.tensors | std::views::reverse) {
-        const std::size_t offset = layout_.tensors()[tensor].offset;
+      for (auto tensor = stage.tensors.rbegin(); tensor != stage.tensors.rend(); ++tensor) {
+        const std::size_t offset = layout_.tensors()[*tensor].offset;
         if (offset >= final_from) continue;  // final already
-        clear_padding_after(tensor, gradient);
+        clear_padding_after(*tensor, gradient);
         final_from = offset;
       }
       if (is_final_from) is_final_from(final_from);

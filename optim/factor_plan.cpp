@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 namespace rubato::optim {
@@ -45,14 +44,14 @@ bool FactorPlan::make(std::span<const MinibatchRun> runs, std::size_t most_gradi
   clear();
   if (!have_room(runs, most_gradients)) return false;
   const std::size_t most_samples = most_samples_on_a_link(runs);
-  for (const FactoredTensor& tensor : all_ | std::views::reverse) {
-    if (is_worth_it(tensor, most_samples)) chosen_.push_back(tensor);
+  for (auto tensor = all_.rbegin(); tensor != all_.rend(); ++tensor) {
+    if (is_worth_it(*tensor, most_samples)) chosen_.push_back(*tensor);
   }
   if (chosen_.empty()) return false;
-  for (const FactoredTensor& tensor : chosen_ | std::views::reverse) {
+  for (auto tensor = chosen_.rbegin(); tensor != chosen_.rend(); ++tensor) {
     constexpr std::size_t block = collectives::block_elements;
-    const std::size_t begin = (tensor.begin + block - 1) / block * block;
-    const std::size_t end = (tensor.begin + tensor.size()) / block * block;
+    const std::size_t begin = (tensor->begin + block - 1) / block * block;
+    const std::size_t end = (tensor->begin + tensor->size()) / block * block;
     blocks_.push_back({begin, end - begin});
   }
   const auto take = [&](std::size_t rank, std::vector<MinibatchRun>& to) {
