@@ -1,5 +1,5 @@
 // Convolution by oneDNN: kernels and the orders that they like best are chosen in
-// convolution_descriptions.cpp.
+// convolution_descriptions.cpp, and where weight_gradient_3x3() takes the place of one.
 //
 // Kernels are made for one minibatch size; those of the eight sizes used last are kept (a run has
 // few: the minibatch, short last ones, the evaluation's). The weights are put into an order that
@@ -137,14 +137,14 @@ void Kernels::backward(const BackwardPass& pass) {
 }
 
 void Kernels::backward_weights(const BackwardPass& pass, std::span<float> space) {
-  if (backward_weights_kernel_) input_.read(pass.input, space);
   const std::span<float> gradient = space.first(gradient_floats_);
-  const std::span<float> rest = space.subspan(gradient_floats_);
+  space = space.subspan(gradient_floats_);
   point_at(weight_gradient_, gradient);
   if (backward_weights_kernel_) {
-    backward_weights_kernel_->run(rest);
+    input_.read(pass.input, space);
+    backward_weights_kernel_->run(space);
   } else {
-    weight_gradient_3x3(geometry_, pass.input, pass.output_gradient, rest, gradient);
+    weight_gradient_3x3(geometry_, pass.input, pass.output_gradient, space, gradient);
   }
   point_at(plain_gradient_, pass.tensor_gradients[0]);
   to_plain_gradient_.execute(cpu_stream(), weight_gradient_, plain_gradient_);

@@ -14,13 +14,13 @@ inline const dnnl::engine& cpu_engine() {
   return engine;
 }
 
-// Where no set is wider, oneDNN's kernels differ from those for AVX-512 in what they like.
-inline bool has_avx2_alone() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2; }
-
 inline dnnl::stream& cpu_stream() {
   static dnnl::stream stream(cpu_engine());
   return stream;
 }
+
+// oneDNN's kernels for it like other orders of their operands than those for AVX-512.
+inline bool has_avx2_alone() { return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx2; }
 
 // oneDNN's memory objects take pointers to non-const, also for what they only read.
 inline void point_at(dnnl::memory& object, std::span<const float> values) {

@@ -79,7 +79,7 @@ void copy_inside(const Shape& shape, const float* image, std::size_t channel,
 // Rows of output pixels, and how far apart the floats lie that are taken one after another.
 struct Rows {
   std::size_t count, pixels;
-  std::size_t input_row, input_pixel;
+  std::size_t input_row, input_pixel, kernel_row;
   std::size_t gradient_row, gradient_pixel;
 };
 
@@ -113,6 +113,18 @@ void add_products(const Rows& rows, const float* input, const float* first_gradi
     for (std::size_t i = 0; i < inputs_at_once; ++i) {
       add_to(first_sums + (kx * block + i) * block, first[kx][i]);
       add_to(second_sums + (kx * block + i) * block, second[kx][i]);
+    }
+  }
+}
+
+// The same for all rows of the kernel and all inputs of the block: sums[y, x, input, output].
+void add_products_of_blocks(const Rows& rows, const float* input, const float* first_gradient,
+                            const float* second_gradient, float* first_sums, float* second_sums) {
+  for (std::size_t ky = 0; ky < kernel; ++ky) {
+    for (std::size_t i = 0; i < block; i += inputs_at_once) {
+      const std::size_t sums = (ky * kernel * block + i) * block;
+      add_products(rows, input + ky * rows.kernel_row + i, first_gradient, second_gradient,
+                   first_sums + sums, second_sums + sums);
     }
   }
 }
@@ -155,6 +167,7 @@ void weight_gradient_3x3(const ConvolutionGeometry& geometry, std::span<const fl
                         .pixels = out.width,
                         .input_row = geometry.stride * padded.width * block,
                         .input_pixel = geometry.stride * block,
+                        .kernel_row = padded.width * block,
                         .gradient_row = out.width * places.adjacent,
                         .gradient_pixel = places.adjacent};
         for (std::size_t o = 0; o < out.channels; o += 2 * block) {
@@ -162,15 +175,8 @@ void weight_gradient_3x3(const ConvolutionGeometry& geometry, std::span<const fl
           const float* const second = gradients + places.first(o + block) + y * rows.gradient_row;
           float* const first_sums =
               gradient.data() + (o / block * input_blocks + i) * block_weights;
-          for (std::size_t ky = 0; ky < kernel; ++ky) {
-            const float* const from =
-                scratch.data() + (y * geometry.stride + ky) * padded.width * block;
-            float* const sums = first_sums + ky * kernel * block * block;
-            for (std::size_t k = 0; k < block; k += inputs_at_once) {
-              add_products(rows, from + k, first, second, sums + k * block,
-                           sums + k * block + input_blocks * block_weights);
-            }
-          }
+          add_products_of_blocks(rows, scratch.data() + y * rows.input_row, first, second,
+                                 first_sums, first_sums + input_blocks * block_weights);
         }
       }
     }
