@@ -4,10 +4,31 @@
 #include <cmath>
 #include <utility>
 
+#include "nn/dense_products.hpp"
 #include "nn/matrix_product.hpp"
 #include "nn/relu.hpp"
+#ifdef RUBATO_HAS_ONEDNN
+#include "nn/onednn.hpp"
+#endif
 
 namespace rubato::nn {
+namespace {
+
+#ifdef RUBATO_HAS_ONEDNN
+bool takes_own_products(Backend backend, const DenseSizes& sizes) {
+  return backend == Backend::onednn && has_avx2_alone() && has_dense_products(sizes);
+}
+
+std::span<float> scratch(const DenseSizes& sizes) {
+  return onednn_scratch(dense_products_scratch_floats(sizes));
+}
+#else
+bool takes_own_products(Backend, const DenseSizes&) { return false; }
+
+std::span<float> scratch(const DenseSizes&) { return {}; }
+#endif
+
+}  // namespace
 
 Dense::Dense(std::string name, Shape input, std::size_t outputs, Activation activation,
              Backend backend)
@@ -32,28 +53,43 @@ void Dense::use_parameters(ConstTensors tensors) {
 }
 
 void Dense::forward(const ForwardPass& pass) {
-  multiply(backend_, {pass.input.data(), samples(pass.input), inputs_},
-           {weight_values_.data(), outputs_, inputs_, /*is_transposed=*/true}, pass.output.data());
+  const DenseSizes sizes{samples(pass.input), inputs_, outputs_};
+  if (takes_own_products(backend_, sizes)) {
+    dense_output(sizes, pass.input, weight_values_, scratch(sizes), pass.output);
+  } else {
+    multiply(backend_, {pass.input.data(), sizes.samples, inputs_},
+             {weight_values_.data(), outputs_, inputs_, /*is_transposed=*/true},
+             pass.output.data());
+  }
   bias_.add(bias_values_, activation_, pass.output);
 }
 
 void Dense::backward(const BackwardPass& pass) {
-  const std::size_t count = samples(pass.input);
   if (activation_ == Activation::relu) relu_backward(pass.output, pass.output_gradient);
   pass.tell_factors_are_final();
   multiply_factors(pass.output_gradient, pass.input, pass.tensor_gradients[0]);
   bias_.gradient(pass.output_gradient, pass.tensor_gradients[1]);
   if (pass.input_gradient.empty()) return;
   pass.tell_tensors_are_final();
-  multiply(backend_, {pass.output_gradient.data(), count, outputs_},
-           {weight_values_.data(), outputs_, inputs_}, pass.input_gradient.data());
+  const DenseSizes sizes{samples(pass.input), inputs_, outputs_};
+  if (takes_own_products(backend_, sizes)) {
+    dense_input_gradient(sizes, pass.output_gradient, weight_values_, scratch(sizes),
+                         pass.input_gradient);
+  } else {
+    multiply(backend_, {pass.output_gradient.data(), sizes.samples, outputs_},
+             {weight_values_.data(), outputs_, inputs_}, pass.input_gradient.data());
+  }
 }
 
 void Dense::multiply_factors(std::span<const float> output_gradient, std::span<const float> input,
                              std::span<float> gradient) {
-  const std::size_t count = samples(input);
-  multiply(backend_, {output_gradient.data(), count, outputs_, /*is_transposed=*/true},
-           {input.data(), count, inputs_}, gradient.data());
+  const DenseSizes sizes{samples(input), inputs_, outputs_};
+  if (takes_own_products(backend_, sizes)) {
+    dense_weight_gradient(sizes, output_gradient, input, scratch(sizes), gradient);
+  } else {
+    multiply(backend_, {output_gradient.data(), sizes.samples, outputs_, /*is_transposed=*/true},
+             {input.data(), sizes.samples, inputs_}, gradient.data());
+  }
 }
 
 }  // namespace rubato::nn

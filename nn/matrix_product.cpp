@@ -1,10 +1,9 @@
-// One template over the four ways to transpose for Eigen, a call per panel of B or one for oneDNN.
+// One template over the four ways to transpose for Eigen, one call or two for oneDNN.
 #include "nn/matrix_product.hpp"
 
 #include <Eigen/Core>
 
 #ifdef RUBATO_HAS_ONEDNN
-#include <algorithm>
 #include <stdexcept>
 
 #include "nn/onednn.hpp"
@@ -75,69 +74,21 @@ void matmul_onednn(const MatrixView& a, const MatrixView& b, const dnnl::memory:
                                               {DNNL_ARG_SCRATCHPAD, at(scratchpad, space.data())}});
 }
 
-// What the second-level cache holds well, beside what streams through it.
-constexpr std::size_t cached_floats = 65536;
-
-// Rows that begin a multiple of a KiB apart compete for few sets of the first-level cache, and with
-// AVX2 oneDNN's sgemm reads a matrix where it lies.
-bool rows_compete(const MatrixView& view) { return view.rows >= 8 && view.columns % 256 == 0; }
-
-// To copy such rows pays in a dense layer's products of some dozen samples (dense 9216->128 of
-// layers_bench): each value is used for enough rows of the product, and A stays in the cache while
-// copies of B's columns go by. Not for large squares.
-bool copying_pays(const MatrixView& a, std::size_t rows_of_product) {
-  return has_avx2_alone() && rows_of_product >= 16 && a.rows * a.columns <= cached_floats;
-}
-
-// What sgemm reads: rows of a matrix and where the next one begins.
-struct Rows {
-  const float* data;
-  std::size_t stride;
-};
-
-// Some columns of a matrix, copied to rows that begin a cache line further apart than they reach.
-std::size_t spread_floats(std::size_t rows, std::size_t columns) { return rows * (columns + 16); }
-
-Rows spread(const MatrixView& view, std::size_t first, std::size_t columns, std::span<float> copy) {
-  const std::size_t stride = columns + 16;
-  for (std::size_t row = 0; row < view.rows; ++row) {
-    std::copy_n(view.data + row * view.columns + first, columns, copy.data() + row * stride);
-  }
-  return {copy.data(), stride};
-}
-
 void multiply_onednn(MatrixView a, MatrixView b, float* result, bool accumulate) {
   const auto size = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
   const dnnl_dim_t rows = size(a.is_transposed ? a.columns : a.rows);
   const dnnl_dim_t inner = size(a.is_transposed ? a.rows : a.columns);
-  const std::size_t columns = b.is_transposed ? b.rows : b.columns;
+  const dnnl_dim_t columns = size(b.is_transposed ? b.rows : b.columns);
   // Where few rows meet a large transposed matrix, matmul takes up to 40 % less time than sgemm; a
   // small one is done before its kernel is found.
   if (!accumulate && !a.is_transposed && b.is_transposed && b.rows * b.columns >= 65536) {
-    return matmul_onednn(a, b, {rows, size(columns)}, result);
+    return matmul_onednn(a, b, {rows, columns}, result);
   }
-  constexpr std::size_t most_rows = 1024;  // of B, to copy 64 columns and more at a time
-  const bool pays = copying_pays(a, a.is_transposed ? a.columns : a.rows);
-  const bool spreads_a = pays && a.is_transposed && rows_compete(a);
-  const bool spreads_b = pays && !b.is_transposed && rows_compete(b) && b.rows <= most_rows;
-  const std::size_t panel =
-      spreads_b ? std::min(columns, cached_floats / b.rows / 16 * 16) : columns;
-  const std::size_t floats_of_a = spreads_a ? spread_floats(a.rows, a.columns) : 0;
-  const std::size_t floats_of_b = spreads_b ? spread_floats(b.rows, panel) : 0;
-  const std::span<float> copies = onednn_scratch(floats_of_a + floats_of_b);
-  const Rows left =
-      spreads_a ? spread(a, 0, a.columns, copies.first(floats_of_a)) : Rows{a.data, a.columns};
-  for (std::size_t first = 0; first < columns; first += panel) {
-    const std::size_t count = std::min(panel, columns - first);
-    const Rows right =
-        spreads_b ? spread(b, first, count, copies.last(floats_of_b)) : Rows{b.data, b.columns};
-    const dnnl_status_t status =
-        dnnl_sgemm(a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', rows, size(count),
-                   inner, 1.0F, left.data, size(left.stride), right.data, size(right.stride),
-                   accumulate ? 1.0F : 0.0F, result + first, size(columns));
-    if (status != dnnl_success) {
-      throw std::runtime_error("oneDNN's sgemm failed with status " + std::to_string(status));
-    }
+  const dnnl_status_t status = dnnl_sgemm(
+      a.is_transposed ? 'T' : 'N', b.is_transposed ? 'T' : 'N', rows, columns, inner, 1.0F, a.data,
+      size(a.columns), b.data, size(b.columns), accumulate ? 1.0F : 0.0F, result, columns);
+  if (status != dnnl_success) {
+    throw std::runtime_error("oneDNN's sgemm failed with status " + std::to_string(status));
   }
 }
 #endif

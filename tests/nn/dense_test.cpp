@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/dense_products.hpp"
 #include "tests/nn/layer_under_test.hpp"
 
 namespace rubato::nn {
@@ -78,6 +79,30 @@ TEST(Dense, MakesItsWeightsGradientOfTheFactorsThatItTells) {
     test.layer().multiply_factors(output_gradient, test.input(), again.first(5 * 6));
     EXPECT_TRUE(std::ranges::equal(again.first(5 * 6), test.gradient(0)));
   }
+}
+
+// Where oneDNN's are slower. These add products one after another, which oneDNN does not.
+TEST(Dense, TakesOurOwnProductsWithAvx2Alone) {
+  const DenseSizes sizes{.samples = 32, .inputs = 300, .outputs = 20};
+  const Kernels used = kernels(Backend::onednn);
+  if (used.backend != "onednn" || used.isa != "avx2" || !has_dense_products(sizes)) return;
+  LayerUnderTest test(std::make_unique<Dense>("fc", Shape{1, 1, sizes.inputs}, sizes.outputs,
+                                              Activation::none, Backend::onednn),
+                      sizes.samples);
+  test.forward();
+  test.backward();
+  AlignedBuffer<float> memory, result;
+  const std::span<float> scratch = memory.first(dense_products_scratch_floats(sizes));
+  const std::span<float> output = result.first(test.output().size());
+  dense_output(sizes, test.input(), test.tensor(0), scratch, output);
+  for (std::size_t i = 0; i < output.size(); ++i) output[i] += test.tensor(1)[i % sizes.outputs];
+  EXPECT_TRUE(std::ranges::equal(output, test.output()));
+  const std::span<float> input_gradient = result.first(test.input().size());
+  dense_input_gradient(sizes, test.output_gradient(), test.tensor(0), scratch, input_gradient);
+  EXPECT_TRUE(std::ranges::equal(input_gradient, test.input_gradient()));
+  const std::span<float> gradient = result.first(test.tensor(0).size());
+  dense_weight_gradient(sizes, test.output_gradient(), test.input(), scratch, gradient);
+  EXPECT_TRUE(std::ranges::equal(gradient, test.gradient(0)));
 }
 
 TEST(Dense, ReluClearsHalfOfThisOutput) {
