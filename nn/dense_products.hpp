@@ -1,6 +1,5 @@
 // The three matrix products of a dense layer for a minibatch, by a kernel of our own. Where AVX2 is
-// the widest set of the processor, oneDNN's sgemm and matmul take a third to half as long again
-// (layers_bench).
+// the widest set of the processor, oneDNN's sgemm and matmul wait longer for memory (README.md).
 //
 // Bits: each value is the sum of its products in the order of the index that is summed over, every
 // product added with one rounding; so a sample's values do not depend on the others beside it.
