@@ -13,7 +13,7 @@
 namespace rubato::nn {
 namespace {
 
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float unwritten = std::numeric_limits<float>::quiet_NaN();
 constexpr float beyond = 7.0F;  // the end of a result
 
 std::vector<float> random_values(std::size_t count, unsigned seed) {
@@ -48,8 +48,8 @@ void expect_matrix(const DenseSizes& sizes, std::size_t rows, std::size_t column
                    Multiply multiply, Expected expected) {
   AlignedBuffer<float> scratch;
   const std::span<float> space = scratch.first(dense_products_scratch_floats(sizes));
-  std::ranges::fill(space, not_a_number);
-  std::vector<float> result(rows * columns + 1, not_a_number);
+  std::ranges::fill(space, unwritten);
+  std::vector<float> result(rows * columns + 1, unwritten);
   result.back() = beyond;
   multiply(space, std::span(result).first(rows * columns));
   for (std::size_t row = 0; row < rows; ++row) {
