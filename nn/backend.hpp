@@ -7,8 +7,10 @@
 namespace rubato::nn {
 
 // onednn_direct never convolves by Winograd's algorithm (convolution_descriptions.hpp): slower,
-// with less than half of the rounding error. Nor does it put channels into blocks, or take our own
-// passes for images of one channel or a few (convolution_passes.hpp), as both others do.
+// with less than half of the rounding error. Nor does it put channels into blocks, or take kernels
+// of our own: passes for images of one channel or a few (convolution_passes.hpp), as both others
+// do, and with AVX2 alone a weight's gradient (weight_gradient_3x3.hpp) and dense layers'
+// products (dense_products.hpp), as onednn does.
 enum class Backend { eigen, onednn, onednn_direct };
 
 struct Kernels {

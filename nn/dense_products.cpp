@@ -25,8 +25,13 @@ constexpr Tile wide{.rows = 4, .columns = 3 * lanes};
 
 constexpr std::size_t most_steps = 192;       // whose panels stay in the first-level cache
 constexpr std::size_t copied_floats = 32768;  // stay in the second-level cache
+constexpr std::size_t most_samples = 192;     // whose panels do so, too
 
-// Columns of either tile that are copied at a time.
+// Below these, tiles are half empty, or copies cost as much as products.
+constexpr std::size_t least_samples = 16;
+constexpr std::size_t least_outputs = 32;
+
+// How many columns, whole tiles of either kind, are copied at a time.
 constexpr std::size_t columns_at_once(std::size_t steps) {
   constexpr std::size_t whole_tiles = 48;
   return copied_floats / steps / whole_tiles * whole_tiles;
@@ -68,10 +73,9 @@ struct CopiedRows {
 
 // Adds the products with a panel [steps, columns of the tile] to sums in memory, or begins them.
 template <Tile tile, template <std::size_t> typename Rows>
-void multiply_tile(const Rows<tile.rows>& rows, const float* panel, std::size_t steps,
+void multiply_tile(const Rows<tile.rows>& left, const float* panel, std::size_t steps,
                    bool is_first, float* sums, std::size_t stride) {
   constexpr std::size_t vectors = tile.columns / lanes;
-  const Rows<tile.rows> left = rows;  // which no pointer reaches
   Lanes sum[tile.rows][vectors] = {};
   if (!is_first) {
 #pragma GCC unroll 6
@@ -112,16 +116,15 @@ void multiply_part(const Rows<tile.rows>& left, const float* panel, std::size_t 
   if (part.rows == tile.rows && part.columns == tile.columns) {
     return multiply_tile<tile>(left, panel, steps, is_first, part.first, part.stride);
   }
-  float whole[tile.rows * tile.columns] = {};
-  if (!is_first) {
+  const auto copy = [&](const float* from, std::size_t stride, float* to, std::size_t to_stride) {
     for (std::size_t r = 0; r < part.rows; ++r) {
-      std::copy_n(part.first + r * part.stride, part.columns, whole + r * tile.columns);
+      std::copy_n(from + r * stride, part.columns, to + r * to_stride);
     }
-  }
+  };
+  float whole[tile.rows * tile.columns] = {};
+  if (!is_first) copy(part.first, part.stride, whole, tile.columns);
   multiply_tile<tile>(left, panel, steps, is_first, whole, tile.columns);
-  for (std::size_t r = 0; r < part.rows; ++r) {
-    std::copy_n(whole + r * tile.columns, part.columns, part.first + r * part.stride);
-  }
+  copy(whole, tile.columns, part.first, part.stride);
 }
 
 constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
@@ -140,14 +143,9 @@ void transpose(const float* matrix, std::size_t rows, std::size_t stride, std::s
   }
 }
 
-// Of rows that are used next: a processor does not see by itself that they go on elsewhere.
+// Of a row that is used next: a processor follows rows by itself, but not from one to another.
 inline void fetch_ahead(const float* row, std::size_t columns) {
   for (std::size_t k = 0; k < columns; k += line_floats) __builtin_prefetch(row + k);
-}
-
-inline void fetch_to_write(const float* tile, std::size_t stride) {
-#pragma GCC unroll 6
-  for (std::size_t r = 0; r < tall.rows; ++r) __builtin_prefetch(tile + r * stride, 1);
 }
 
 // Panels [columns / width, rows, width] of some columns of a matrix, with zeros for missing ones.
@@ -183,27 +181,9 @@ void write_transposed(const float* sums, std::size_t rows, const DenseSizes& siz
   }
 }
 
-}  // namespace
-
-bool has_dense_products(const DenseSizes& sizes) {
-#ifdef __FMA__
-  return sizes.samples >= lanes;
-#else
-  static_cast<void>(sizes);
-  return false;
-#endif
-}
-
-std::size_t dense_products_scratch_floats(const DenseSizes& sizes) {
-  const std::size_t sums =
-      round_up(sizes.samples, tall.columns) * round_up(sizes.outputs, tall.rows);
-  const std::size_t transposed = round_up(sizes.samples, tall.columns) * most_steps;
-  return std::max(sums, copied_floats) + std::max(transposed, most_steps * tall.rows);
-}
-
-void dense_output(const DenseSizes& sizes, std::span<const float> input,
-                  std::span<const float> weights, std::span<float> scratch,
-                  std::span<float> output) {
+// Of so few samples that their panels stay in a cache.
+void output_of(const DenseSizes& sizes, std::span<const float> input,
+               std::span<const float> weights, std::span<float> scratch, std::span<float> output) {
   const auto& [samples, inputs, outputs] = sizes;
   const std::size_t rows = round_up(outputs, tall.rows);
   const std::size_t columns = round_up(samples, tall.columns);
@@ -225,6 +205,34 @@ void dense_output(const DenseSizes& sizes, std::span<const float> input,
     }
   }
   write_transposed(sums, rows, sizes, output);
+}
+
+}  // namespace
+
+bool has_dense_products(const DenseSizes& sizes) {
+#ifdef __FMA__
+  constexpr bool is_built = true;
+#else
+  constexpr bool is_built = false;
+#endif
+  return is_built && sizes.samples >= least_samples && sizes.outputs >= least_outputs;
+}
+
+std::size_t dense_products_scratch_floats(const DenseSizes& sizes) {
+  const std::size_t samples = round_up(sizes.samples, tall.columns);
+  const std::size_t sums = std::min(samples, most_samples) * round_up(sizes.outputs, tall.rows);
+  return std::max(sums, copied_floats) + most_steps * samples;
+}
+
+void dense_output(const DenseSizes& sizes, std::span<const float> input,
+                  std::span<const float> weights, std::span<float> scratch,
+                  std::span<float> output) {
+  for (std::size_t s = 0; s < sizes.samples; s += most_samples) {
+    const std::size_t count = std::min(most_samples, sizes.samples - s);
+    output_of({count, sizes.inputs, sizes.outputs},
+              input.subspan(s * sizes.inputs, count * sizes.inputs), weights, scratch,
+              output.subspan(s * sizes.outputs, count * sizes.outputs));
+  }
 }
 
 void dense_input_gradient(const DenseSizes& sizes, std::span<const float> output_gradient,
@@ -273,9 +281,10 @@ void dense_weight_gradient(const DenseSizes& sizes, std::span<const float> outpu
         copy_columns<tall.rows>(output_gradient.data() + s * outputs + o, steps, outputs, rows,
                                 copied_rows);
         float* const row = weight_gradient.data() + o * inputs + i;
-        const bool is_last = o + 2 * tall.rows > outputs;
         for (std::size_t c = 0; c < columns; c += tall.columns) {
-          if (!is_last) fetch_to_write(row + tall.rows * inputs + c, inputs);
+          for (std::size_t r = tall.rows; r < std::min(2 * tall.rows, outputs - o); ++r) {
+            fetch_ahead(row + r * inputs + c, 1);
+          }
           multiply_part<tall>(CopiedRows<tall.rows>{copied_rows}, copied_columns + c * steps, steps,
                               s == 0,
                               {.first = row + c,

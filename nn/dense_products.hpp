@@ -16,7 +16,7 @@ struct DenseSizes {
   std::size_t samples, inputs, outputs;
 };
 
-// In builds for processors with AVX2's fused products, where samples fill half a tile.
+// In builds for processors with AVX2's fused products, from 16 samples and 32 outputs on.
 bool has_dense_products(const DenseSizes& sizes);
 
 // What each of the products takes of its scratch space, which begins on a cache line.
