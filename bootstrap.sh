@@ -111,11 +111,21 @@ install_missing() {
 
 # stage NAME COMMAND...: runs the command quietly; ends this script with the log's tail if it fails.
 stage() {
-  local name=$1 log=$logs/${1//[^a-zA-Z0-9]/-}.log start=$SECONDS
+  local name=$1 log=$logs/${1//[^a-zA-Z0-9]/-}.log start=$SECONDS status=0 progress=''
   shift
   mkdir -p "$logs"
   printf '%-44s' "  $name"
-  if "$@" >"$log" 2>&1 </dev/null; then
+  if [ -t 1 ]; then
+    show_progress "$name" "$log" &
+    progress=$!
+  fi
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  if [ -n "$progress" ]; then
+    kill "$progress"
+    wait "$progress" 2>/dev/null || true
+    printf '\r\e[K%-44s' "  $name"
+  fi
+  if [ $status = 0 ]; then
     printf '%5d s\n' $((SECONDS - start))
     return
   fi
@@ -127,6 +137,14 @@ stage() {
   fi
   fail "\"$name\" failed; all of its output is in $log"
   exit 1
+}
+
+# How far a build or the tests have come, each second: the last "[12/345]" or "12/345" of the log.
+show_progress() { # show_progress NAME LOG
+  while sleep 1; do
+    printf '\r%-44s%s' "  $1" \
+      "$(tail -n 20 "$2" 2>/dev/null | sed -nE 's|^ *\[?([0-9]+/[0-9]+).*|\1|p' | tail -n 1)"
+  done
 }
 
 # The output of the tests that failed, at most 60 lines of each, and ctest's own summary.

@@ -6,6 +6,7 @@ stand-ins write down how they were called.
 
 import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BASIC_TOOLS = (
-    "bash", "env", "awk", "nproc", "mkdir", "dirname", "cat", "grep", "sed", "tail", "sort",
+    "bash", "env", "awk", "nproc", "mkdir", "dirname", "cat", "grep", "sed", "tail", "sort", "sleep",
 )
 STAND_INS = {
     "dpkg-query": 'case " $MISSING " in *" ${@: -1} "*) exit 1 ;; *) echo -n installed ;; esac',
@@ -108,6 +109,19 @@ class Bootstrap(unittest.TestCase):
                 (self.root / "ctest_output").write_text("100% tests passed\n")
                 self.run_script(command, missing=missing)
                 self.assertTrue(self.calls("install")[0].endswith(f"install {packages}"))
+
+    def test_shows_on_a_terminal_alone_how_far_a_build_has_come(self):
+        self.stand_in("cmake", 'echo "[7/123] Building"; echo "warning: 1/2"; sleep 1.5')
+        terminal, other_end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        environment = {"PATH": str(self.root / "bin"), "MISSING": "", "USER_ID": "0"}
+        subprocess.run([str(self.root / "bootstrap.sh"), "build"], env=environment, check=True,
+                       stdout=other_end, stderr=other_end, timeout=60)
+        os.close(other_end)
+        shown = os.read(terminal, 65536).decode()
+        self.assertRegex(shown, r"\r  build release +7/123\r")
+        self.assertRegex(shown, r"\r\x1b\[K  build release +[12] s\r\n")
+        self.assertNotIn("\r", self.run_script("build").stdout)
 
     def test_closes_with_the_verdict_of_ctest_and_what_was_skipped(self):
         verdict = "100% tests passed, 0 tests failed out of 3"
