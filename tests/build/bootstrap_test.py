@@ -14,7 +14,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BASIC_TOOLS = (
-    "bash", "env", "awk", "nproc", "mkdir", "dirname", "cat", "grep", "sed", "tail", "sort", "sleep",
+    "bash", "env", "awk", "nproc", "mkdir", "dirname", "cat", "grep", "sed", "tail", "sort",
+    "sleep",
 )
 STAND_INS = {
     "dpkg-query": 'case " $MISSING " in *" ${@: -1} "*) exit 1 ;; *) echo -n installed ;; esac',
