@@ -3,18 +3,15 @@
 // products, so that these are what it waits for.
 #include "nn/dense_products.hpp"
 
-#ifdef __FMA__
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "nn/eight_lanes.hpp"
+
 namespace rubato::nn {
 namespace {
 
-constexpr std::size_t lanes = 8;
 constexpr std::size_t line_floats = 16;
 
 struct Tile {
@@ -35,20 +32,6 @@ constexpr std::size_t least_outputs = 32;
 constexpr std::size_t columns_at_once(std::size_t steps) {
   constexpr std::size_t whole_tiles = 48;
   return copied_floats / steps / whole_tiles * whole_tiles;
-}
-
-using Lanes [[gnu::vector_size(lanes * sizeof(float))]] = float;
-
-// Vectors are passed by reference: where they need two registers, by value is an ABI of its own.
-inline void load(const float* from, Lanes& values) { std::memcpy(&values, from, sizeof values); }
-inline void store(const Lanes& values, float* to) { std::memcpy(to, &values, sizeof values); }
-
-inline void add_product(float a, const Lanes& b, Lanes& sum) {
-#ifdef __FMA__
-  sum = _mm256_fmadd_ps(_mm256_set1_ps(a), b, sum);
-#else
-  sum += a * b;
-#endif
 }
 
 // A tile's rows of the left matrix where they lie.
@@ -210,12 +193,7 @@ void output_of(const DenseSizes& sizes, std::span<const float> input,
 }  // namespace
 
 bool has_dense_products(const DenseSizes& sizes) {
-#ifdef __FMA__
-  constexpr bool is_built = true;
-#else
-  constexpr bool is_built = false;
-#endif
-  return is_built && sizes.samples >= least_samples && sizes.outputs >= least_outputs;
+  return has_fused_lanes && sizes.samples >= least_samples && sizes.outputs >= least_outputs;
 }
 
 std::size_t dense_products_scratch_floats(const DenseSizes& sizes) {

@@ -3,41 +3,26 @@
 // pixels. For each pixel eight loads feed twelve products, so that these are what it waits for.
 #include "nn/weight_gradient_3x3.hpp"
 
-#ifdef __FMA__
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <cstring>
+
+#include "nn/eight_lanes.hpp"
 
 namespace rubato::nn {
 namespace {
 
 constexpr std::size_t kernel = 3;
-constexpr std::size_t block = 8;  // channels
+constexpr std::size_t block = lanes;  // channels
 constexpr std::size_t block_weights = kernel * kernel * block * block;
 constexpr std::size_t inputs_at_once = 2;
 constexpr std::size_t most_pixels_at_once = 256;      // stay in the first-level cache
 constexpr std::size_t most_channel_pairs = 64 * 128;  // whose sums stay in the second-level cache
 
-using Lanes [[gnu::vector_size(block * sizeof(float))]] = float;
-
-// Vectors are passed by reference: where they need two registers, by value is an ABI of its own.
-inline void load(const float* from, Lanes& values) { std::memcpy(&values, from, sizeof values); }
-
 inline void add_to(float* sums, const Lanes& values) {
   Lanes sum;
   load(sums, sum);
   sum += values;
-  std::memcpy(sums, &sum, sizeof sum);
-}
-
-inline void add_product(float a, const Lanes& b, Lanes& sum) {
-#ifdef __FMA__
-  sum = _mm256_fmadd_ps(_mm256_set1_ps(a), b, sum);
-#else
-  sum += a * b;
-#endif
+  store(sum, sums);
 }
 
 // Eight channels of an image whose order has `adjacent` of a pixel's channels side by side.
@@ -132,15 +117,9 @@ void add_products_of_blocks(const Rows& rows, const float* input, const float* f
 }  // namespace
 
 bool has_weight_gradient_3x3(const ConvolutionGeometry& geometry) {
-#ifdef __FMA__
   const std::size_t inputs = geometry.input.channels;
-  return geometry.kernel == kernel && inputs % block == 0 && geometry.outputs % (2 * block) == 0 &&
-         inputs * geometry.outputs <= most_channel_pairs;
-#else
-  static_cast<void>(geometry);
-  static_cast<void>(most_channel_pairs);
-  return false;
-#endif
+  return has_fused_lanes && geometry.kernel == kernel && inputs % block == 0 &&
+         geometry.outputs % (2 * block) == 0 && inputs * geometry.outputs <= most_channel_pairs;
 }
 
 std::size_t weight_gradient_3x3_scratch_floats(const ConvolutionGeometry& geometry) {
