@@ -140,8 +140,9 @@ stage() {
 }
 
 # How far a build or the tests have come, each second: the last "[12/345]" or "12/345" of the log.
+# It ends with the script, also where that is killed by itself.
 show_progress() { # show_progress NAME LOG
-  while sleep 1; do
+  while sleep 1 && kill -0 $$ 2>/dev/null; do
     printf '\r%-44s%s' "  $1" \
       "$(tail -n 20 "$2" 2>/dev/null | sed -nE 's|^ *\[?([0-9]+/[0-9]+).*|\1|p' | tail -n 1)"
   done

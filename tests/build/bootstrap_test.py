@@ -7,9 +7,12 @@ stand-ins write down how they were called.
 import os
 import pathlib
 import pty
+import select
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -111,18 +114,36 @@ class Bootstrap(unittest.TestCase):
                 self.run_script(command, missing=missing)
                 self.assertTrue(self.calls("install")[0].endswith(f"install {packages}"))
 
-    def test_shows_on_a_terminal_alone_how_far_a_build_has_come(self):
-        self.stand_in("cmake", 'echo "[7/123] Building"; echo "warning: 1/2"; sleep 1.5')
+    def start_on_a_terminal(self, command):
+        """The process, the first of a group of its own, and where to read what it shows."""
         terminal, other_end = pty.openpty()
         self.addCleanup(os.close, terminal)
         environment = {"PATH": str(self.root / "bin"), "MISSING": "", "USER_ID": "0"}
-        subprocess.run([str(self.root / "bootstrap.sh"), "build"], env=environment, check=True,
-                       stdout=other_end, stderr=other_end, timeout=60)
+        process = subprocess.Popen([str(self.root / "bootstrap.sh"), command], env=environment,
+                                   stdout=other_end, stderr=other_end, start_new_session=True)
         os.close(other_end)
+        return process, terminal
+
+    def test_shows_on_a_terminal_alone_how_far_a_build_has_come(self):
+        self.stand_in("cmake", 'echo "[7/123] Building"; echo "warning: 1/2"; sleep 1.5')
+        process, terminal = self.start_on_a_terminal("build")
+        self.assertEqual(process.wait(timeout=60), 0)
         shown = os.read(terminal, 65536).decode()
         self.assertRegex(shown, r"\r  build release +7/123\r")
         self.assertRegex(shown, r"\r\x1b\[K  build release +[12] s\r\n")
         self.assertNotIn("\r", self.run_script("build").stdout)
+
+    def test_leaves_the_terminal_alone_when_it_is_killed(self):
+        self.stand_in("cmake", 'echo "[7/123] Building"; sleep 20')
+        process, terminal = self.start_on_a_terminal("build")
+        self.addCleanup(os.killpg, process.pid, signal.SIGKILL)  # the stand-in
+        time.sleep(2.5)  # it has shown how far it is
+        process.terminate()
+        process.wait(timeout=10)
+        time.sleep(1.5)  # until it would have looked again
+        with self.assertRaises(OSError):  # nobody holds the other end any more
+            while select.select([terminal], [], [], 0)[0]:
+                os.read(terminal, 65536)
 
     def test_closes_with_the_verdict_of_ctest_and_what_was_skipped(self):
         verdict = "100% tests passed, 0 tests failed out of 3"
