@@ -8,13 +8,25 @@
 #include <cstring>
 #include <system_error>
 
+#include "runtime/stop_request.hpp"
+
 namespace rubato::app {
 namespace {
 
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  ::sigaction(signal, nullptr, &action);
+  return action.sa_handler == SIG_IGN;
+}
+
+// The kernel keeps a blocked signal even where it is ignored.
 sigset_t stop_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP}) ::sigaddset(&set, signal);
+  for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2}) ::sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGHUP}) {
+    if (!is_ignored(signal)) ::sigaddset(&set, signal);
+  }
   return set;
 }
 
@@ -39,9 +51,11 @@ void StopSignals::look() {
   while (::read(descriptor_, &one, sizeof(one)) == sizeof(one)) {
     const auto signal = static_cast<int>(one.ssi_signo);
     if (first_ == 0) first_ = signal;
-    const bool is_pressing = signal == SIGINT || signal == SIGTERM;
-    is_urgent_ = is_urgent_ || (is_pressing && has_been_told_);
-    has_been_told_ = has_been_told_ || is_pressing;
+    if (signal != SIGINT && signal != SIGTERM) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (told_ && now - *told_ < runtime::same_request) continue;
+    is_urgent_ = told_.has_value();
+    told_ = now;
   }
 }
 

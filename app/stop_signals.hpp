@@ -1,10 +1,13 @@
 // The signals that stop what watches over jobs, taken one by one instead of interrupting it:
-// SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP.
+// SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP. What is one request and what stays ignored is as in
+// runtime/stop_request.hpp.
 #pragma once
 
 #include <signal.h>
 
+#include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
 
 namespace rubato::app {
@@ -42,7 +45,7 @@ class StopSignals {
   int descriptor_;
   sigset_t former_{};
   int first_ = 0;
-  bool has_been_told_ = false;  // a SIGINT or SIGTERM has come
+  std::optional<std::chrono::steady_clock::time_point> told_;  // when SIGINT or SIGTERM last came
   bool is_urgent_ = false;
 };
 

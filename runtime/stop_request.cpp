@@ -26,7 +26,6 @@ constexpr std::array<StopSignal, 5> stop_signals{{{SIGUSR1, "SIGUSR1", false},
 constexpr std::size_t stack_bytes = 64 * 1024;  // the registers of AVX-512 alone take 3 KiB
 
 constexpr std::int64_t milliseconds = 1'000'000;  // in nanoseconds
-constexpr std::int64_t same_request = 100 * milliseconds;
 constexpr std::int64_t second_request = 5'000 * milliseconds;
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min() / 2;
 
@@ -54,7 +53,7 @@ extern "C" void note_order(int number) {
   note_signal(number);
   const std::int64_t time = now();
   const std::int64_t waited = time - last_order.load();
-  if (waited >= same_request) {
+  if (waited >= std::chrono::nanoseconds(same_request).count()) {
     last_order.store(time);
     if (waited < second_request) {
       ::signal(number, SIG_DFL);

@@ -15,11 +15,15 @@
 #include <signal.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
 
 namespace rubato::runtime {
+
+// SIGINT and SIGTERM closer together than this are one request.
+inline constexpr std::chrono::milliseconds same_request{100};
 
 class StopRequest {
  public:

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <thread>
+
+#include "runtime/stop_request.hpp"
+
 namespace rubato::app {
 namespace {
 
@@ -53,9 +57,45 @@ TEST(StopSignals, AreUrgentWhenOneThatPressesComesAgain) {
   ::raise(SIGUSR1);
   signals.look();
   EXPECT_FALSE(signals.wants_kill());
+  std::this_thread::sleep_for(runtime::same_request);
   ::raise(SIGTERM);
   signals.look();
   EXPECT_TRUE(signals.wants_kill());
+  std::this_thread::sleep_for(runtime::same_request);
+  ::raise(SIGINT);
+  signals.look();
+  EXPECT_TRUE(signals.wants_kill());
+}
+
+// As `timeout` sends them, to a process and to its group.
+TEST(StopSignals, OneRequestMayComeTwice) {
+  StopSignals signals;
+  for (int time = 0; time < 2; ++time) {
+    ::raise(SIGTERM);
+    signals.look();
+    EXPECT_TRUE(signals.wants_stop());
+    EXPECT_FALSE(signals.wants_kill());
+  }
+}
+
+// SIGHUP is under nohup, SIGINT in a background job of a script.
+TEST(StopSignals, StayIgnored) {
+  for (const int signal : {SIGHUP, SIGINT}) {
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    struct sigaction former {};
+    ::sigaction(signal, &ignored, &former);
+    {
+      StopSignals signals;
+      ::raise(signal);
+      signals.look();
+      EXPECT_FALSE(signals.wants_stop());
+      ::raise(SIGTERM);
+      signals.look();
+      EXPECT_EQ(signals.first(), "SIGTERM");
+    }
+    ::sigaction(signal, &former, nullptr);
+  }
 }
 
 }  // namespace
