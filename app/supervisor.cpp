@@ -18,8 +18,10 @@ using Action = RestartDecision::Action;
 
 constexpr auto capacity_interval = 100ms;  // at the capacity
 
+// At most 30 years, which for ever can be: added to a time, more would not fit into its bits.
 SettledValue::Clock::duration as_duration(std::chrono::duration<double> seconds) {
-  return std::chrono::duration_cast<SettledValue::Clock::duration>(seconds);
+  constexpr std::chrono::duration<double> longest{1e9};
+  return std::chrono::duration_cast<SettledValue::Clock::duration>(std::min(seconds, longest));
 }
 
 std::string in_seconds(double seconds) {

@@ -133,9 +133,9 @@ class LaunchedTest(CommandTest):
         super().setUp()
         self.run_directory = self.directory / "run"
 
-    def start(self, *words, stderr):
-        process = subprocess.Popen(command_line(["launch", *words]), stdout=subprocess.DEVNULL,
-                                   stderr=stderr, text=True)
+    def start(self, *words, stderr, under=()):
+        process = subprocess.Popen([*under, *command_line(["launch", *words])],
+                                   stdout=subprocess.DEVNULL, stderr=stderr, text=True)
         if process.stderr:
             self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)

@@ -17,11 +17,11 @@ SOON = 10 * TIME_FACTOR  # seconds: the jobs of these tests would run for ever
 
 
 class SupervisorTest(LaunchedTest):
-    def launch(self, plan, *options):
+    def launch(self, plan, *options, under=()):
         self.write("plan.json", json.dumps(plan))
         return self.start(*options, "--mpirun", f"{sys.executable} {STAND_IN} {self.directory}",
                           "--", "--data", "digits", "--batch-size", 8, "--out", self.run_directory,
-                          stderr=subprocess.PIPE)
+                          stderr=subprocess.PIPE, under=under)
 
     def jobs(self):
         return json_lines(self.directory / "jobs.jsonl")
@@ -155,6 +155,14 @@ class Capacity(SupervisorTest):
 
 
 class Stopping(SupervisorTest):
+    def test_under_nohup_a_closed_terminal_stops_nothing(self):
+        plan = [{"updates": 60, "exit": 0}]
+        process = self.launch(plan, "--ranks", "1", under=["nohup"])
+        self.wait_for_updates(5)
+        process.send_signal(signal.SIGHUP)
+        self.ends_with(process, 0)
+        self.assertEqual(self.names(), ["start", "finish"])
+
     def test_every_stop_signal_stops_the_job_and_leaves_75(self):
         for name in ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGHUP"):
             with self.subTest(name):
@@ -172,6 +180,13 @@ class Stopping(SupervisorTest):
         process.terminate()
         self.ends_with(process, 75)
         self.assertIn("has not stopped within 0.5 s", process.stderr.read())
+
+    def test_a_job_may_take_for_ever_to_stop(self):
+        process = self.launch([{"deaf": True, "updates": 60, "exit": 0}], "--ranks", "1",
+                              "--stop-grace", "1e300", "--settle", "1e300")
+        self.wait_for_updates(5)
+        process.terminate()
+        self.ends_with(process, 0)
 
     def test_a_second_signal_kills_at_once(self):
         process = self.launch([{"deaf": True}], "--ranks", "2")
