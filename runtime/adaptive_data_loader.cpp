@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "data/errors.hpp"
 #include "runtime/adaptive_data_parallel.hpp"
 #include "runtime/batch_advisor.hpp"
 #include "runtime/job.hpp"
@@ -95,10 +96,17 @@ std::string AdaptiveDataLoader::description() const {
   return text;
 }
 
-// The batch sizes from the beginning, as far as they are known.
+// The batch sizes from the beginning, as far as they are known. Without end.
 data::BatchTrace AdaptiveDataLoader::trace() const {
   if (adaptive_) return adaptive_->trace();
-  if (limits_) return data::BatchTrace::from_csv(*job_.options().decisions);
+  if (limits_) {
+    data::BatchTrace decided = data::BatchTrace::from_csv(*job_.options().decisions);
+    if (decided.is_endless()) return decided;
+    throw data::ContentError(decided.name() +
+                             ": found a trace with a row for each update, expected an adaptive "
+                             "job's decisions.csv, whose column \"update\" says from which on a "
+                             "row holds");
+  }
   return data::BatchTrace::sparse({{0, options_.batch_size, options_.minibatch, 0}});
 }
 

@@ -221,17 +221,6 @@ TEST_F(AdaptiveDataLoaderTest, TellsItsBatchSizesAndRefusesOldOnes) {
   EXPECT_THROW(static_cast<void>(static_cast<std::uint64_t>(*kept)), std::logic_error);
 }
 
-TEST_F(AdaptiveDataLoaderTest, MinibatchesAreOfABatchAndOfTheDataSet) {
-  Job job(world, {});
-  AdaptiveDataLoader small(std::make_shared<CountedSamples>(100), {.batch_size = 10});
-  AdaptiveDataLoader usual(std::make_shared<CountedSamples>(100), {.batch_size = 64});
-  AdaptiveDataLoader large(std::make_shared<CountedSamples>(20), {.batch_size = 50});
-  EXPECT_EQ(small.get_local_bsz(), 10U);
-  EXPECT_EQ(usual.get_local_bsz(), 32U);
-  EXPECT_EQ(large.get_local_bsz(), 20U);
-  for (auto& batch : large) EXPECT_EQ(batch.size(), 20U);
-}
-
 TEST_F(AdaptiveDataLoaderTest, RefusesWhatCannotBe) {
   const auto refused = [&](const LoaderOptions& options) {
     return refusal(
@@ -278,6 +267,16 @@ TEST_F(AdaptiveDataLoaderTest, RefusesARuleThatDoesNotFollowTheBatch) {
                         job.begin();
                       }),
               HasSubstr("autoscale_batch_size(): rule constant leaves the learning rate"));
+}
+
+TEST_F(AdaptiveDataLoaderTest, RefusesDecisionsThatEnd) {
+  const fs::path file = directory / "dense.csv";
+  if (world.rank() == 0) std::ofstream(file) << "step,batchsize\n0,16\n1,32\n";
+  world.barrier();
+  EXPECT_THAT(refusal(
+                  {.decisions = file},
+                  [](Job& job) { train(job, adaptive_loader(false, false), false); }, exit_content),
+              HasSubstr("dense.csv: found a trace with a row for each update, expected an"));
 }
 
 TEST_F(AdaptiveDataLoaderTest, StatisticalEpochsNeedAModelAndAnEpoch) {

@@ -131,5 +131,16 @@ TEST_F(LoaderLoopTest, LoopsDoNotNest) {
   for ([[maybe_unused]] auto& batch : other) EXPECT_TRUE(job.progress().is_in_loop());
 }
 
+TEST_F(LoaderLoopTest, MinibatchesAreOfABatchAndOfTheDataSet) {
+  Job job(world, {});
+  AdaptiveDataLoader small(std::make_shared<CountedSamples>(100), {.batch_size = 10});
+  AdaptiveDataLoader usual(std::make_shared<CountedSamples>(100), {.batch_size = 64});
+  AdaptiveDataLoader large(std::make_shared<CountedSamples>(20), {.batch_size = 50});
+  EXPECT_EQ(small.get_local_bsz(), 10U);
+  EXPECT_EQ(usual.get_local_bsz(), 32U);
+  EXPECT_EQ(large.get_local_bsz(), 20U);
+  for (auto& batch : large) EXPECT_EQ(batch.size(), 20U);
+}
+
 }  // namespace
 }  // namespace rubato::runtime
