@@ -126,7 +126,7 @@ class GradientSync {
   bool has_factors() const noexcept { return factors_ != nullptr; }
 
   // Collective the first time that an update has more minibatches than any before (the slots grow),
-  // or, where factors may travel, one of another size.
+  // or, where factors may travel, one of another size; over the node, of a state that was put in.
   // `samples` of the whole update must equal what the ranks are about to run; `mine` is how many of
   // the minibatches this rank runs, where it knows, and `most` how many the rank with the most of
   // them, where all know; `runs` who runs which, where factors may travel.
