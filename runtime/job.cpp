@@ -63,7 +63,8 @@ Job::~Job() {
   const bool has_failed = std::uncaught_exceptions() > exceptions_before_;
   try {
     if (has_failed) {
-      output_->failed("the program ended with an exception", exit_internal, cursor());
+      // Which one, and so the exit code, is not known while it is on its way.
+      output_->failed("the program ended with an exception", std::nullopt, cursor());
     } else {
       output_->end({.reason = "done", .updates = cursor().update}, cursor());
     }

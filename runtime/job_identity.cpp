@@ -56,6 +56,7 @@ RunFacts job_facts(const Job& job) {
            entry.name == "configuration";
   });
   facts.ranks = job.communicator().size();
+  facts.hosts = job.topology().hosts();
   if (job.model() == nullptr) return facts;
   facts.model = job.model()->description();
   facts.parameters = job.model()->layout().parameter_count();

@@ -22,6 +22,7 @@ struct RunFacts {
   std::uint64_t training_samples = 0;
   std::uint64_t test_samples = 0;  // 0: no test set
   std::uint64_t ranks = 1;
+  std::vector<std::string> hosts;
   double reference_batch = 0;
   std::optional<std::uint64_t> total_updates;  // where the end is known
   std::optional<std::uint64_t> total_samples;

@@ -18,13 +18,6 @@ namespace {
 
 constexpr double seconds_between_touches = 10;
 
-std::string value_of(const std::vector<ContextEntry>& entries, const std::string& name) {
-  for (const ContextEntry& entry : entries) {
-    if (entry.name == name) return entry.value;
-  }
-  return {};
-}
-
 }  // namespace
 
 RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::vector<RunLog*> logs,
@@ -179,7 +172,7 @@ void RunOutput::end(const RunEnd& end, const data::Cursor& cursor) {
               std::nullopt);
 }
 
-void RunOutput::failed(const std::string& reason, int exit_code,
+void RunOutput::failed(const std::string& reason, std::optional<int> exit_code,
                        const data::Cursor& cursor) noexcept {
   if (directory_ == nullptr) return;
   try {
@@ -200,7 +193,7 @@ void RunOutput::write_state(RunState state, const data::Cursor& cursor, const st
                    .samples = cursor.samples,
                    .total_updates = facts_.total_updates,
                    .ranks = facts_.ranks,
-                   .hosts = {value_of(facts_.context, "hosts")},
+                   .hosts = facts_.hosts,
                    .pid = ::getpid(),
                    .started = started_,
                    .written = {},

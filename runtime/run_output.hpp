@@ -58,7 +58,8 @@ class RunOutput {
   // The last words. Throws WriteError if metrics are missing on disk.
   void end(const RunEnd& end, const data::Cursor& cursor);
   // The run ends with an error. Never throws.
-  void failed(const std::string& reason, int exit_code, const data::Cursor& cursor) noexcept;
+  void failed(const std::string& reason, std::optional<int> exit_code,
+              const data::Cursor& cursor) noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,7 +1,6 @@
 // Setting up happens in an order that lets every failure be told once, by all ranks, before
 // anything is written: inputs, agreement that all ranks hold the same, memory, output directory.
-// Then updates, an evaluation whenever an epoch is complete, and a checkpoint after it: what a run
-// goes on from, it need not evaluate again.
+// Then updates; where an epoch ends, an evaluation, then a checkpoint: who goes on repeats neither.
 #include "runtime/trainer.hpp"
 
 #include <algorithm>
@@ -85,6 +84,7 @@ void Trainer::describe_run() {
   facts_.training_samples = source_.train->size();
   facts_.test_samples = source_.test ? source_.test->size() : 0;
   facts_.ranks = topology_.all().size();
+  facts_.hosts = topology_.hosts();
   facts_.reference_batch = optimizer_->reference_batch();
   if (!options_.adaptive) facts_.total_updates = plan_->total_updates();
   if (!options_.adaptive) facts_.total_samples = plan_->total_samples();

@@ -66,6 +66,7 @@ class OtherHost(CommandTest):
         self.assertEqual(process.returncode, 75, message)
         state = json.loads((self.run_directory / "state.json").read_text())
         self.assertEqual(state["state"], "preempted")
+        self.assertEqual(len(state["hosts"]), 2)
         events = (self.run_directory / "events.jsonl").read_text().splitlines()
         self.assertEqual([json.loads(line)["event"] for line in events], ["start", "stop"])
         self.assertEqual(ranks_in(self.run_directory), {})
