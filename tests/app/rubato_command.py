@@ -33,10 +33,13 @@ class Result:
         return json.loads(self.output)
 
 
-def command_line(arguments, ranks=None):
-    """Through mpirun if a number of ranks is given."""
+def command_line(arguments, ranks=None, under=()):
+    """Through mpirun if a number of ranks is given. In the foreground: what the tests themselves
+    run under, as nohup, may ignore signals.
+    """
     launcher = [] if ranks is None else [os.environ["RUBATO_MPIEXEC"], "-q", "-n", str(ranks)]
-    return [*launcher, os.environ["RUBATO_COMMAND"], *map(str, arguments)]
+    return ["/usr/bin/env", "--default-signal=INT,HUP", *under, *launcher,
+            os.environ["RUBATO_COMMAND"], *map(str, arguments)]
 
 
 def rubato(*arguments, ranks=None, directory=None, **process):
@@ -134,7 +137,7 @@ class LaunchedTest(CommandTest):
         self.run_directory = self.directory / "run"
 
     def start(self, *words, stderr, under=()):
-        process = subprocess.Popen([*under, *command_line(["launch", *words])],
+        process = subprocess.Popen(command_line(["launch", *words], under=under),
                                    stdout=subprocess.DEVNULL, stderr=stderr, text=True)
         if process.stderr:
             self.addCleanup(process.stderr.close)

@@ -10,12 +10,20 @@
 namespace rubato::app {
 namespace {
 
+// As in the foreground: what the tests themselves run under, as nohup, may ignore signals.
+class StopSignalsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const int signal : {SIGINT, SIGHUP}) ::signal(signal, SIG_DFL);
+  }
+};
+
 bool is_readable(int descriptor) {
   pollfd entry{.fd = descriptor, .events = POLLIN, .revents = 0};
   return ::poll(&entry, 1, 0) > 0;
 }
 
-TEST(StopSignals, AreTakenInsteadOfEndingTheProcess) {
+TEST_F(StopSignalsTest, AreTakenInsteadOfEndingTheProcess) {
   for (const int signal : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP}) {
     StopSignals signals;
     signals.look();
@@ -28,7 +36,7 @@ TEST(StopSignals, AreTakenInsteadOfEndingTheProcess) {
   }
 }
 
-TEST(StopSignals, BreakOffWhatRequiresThatNoneHasCome) {
+TEST_F(StopSignalsTest, BreakOffWhatRequiresThatNoneHasCome) {
   StopSignals signals;
   EXPECT_NO_THROW(signals.require_none());
   ::raise(SIGTERM);
@@ -40,7 +48,7 @@ TEST(StopSignals, BreakOffWhatRequiresThatNoneHasCome) {
   }
 }
 
-TEST(StopSignals, KeepTheNameOfTheFirst) {
+TEST_F(StopSignalsTest, KeepTheNameOfTheFirst) {
   StopSignals signals;
   ::raise(SIGHUP);
   signals.look();
@@ -49,7 +57,7 @@ TEST(StopSignals, KeepTheNameOfTheFirst) {
   EXPECT_EQ(signals.first(), "SIGHUP");
 }
 
-TEST(StopSignals, AreUrgentWhenOneThatPressesComesAgain) {
+TEST_F(StopSignalsTest, AreUrgentWhenOneThatPressesComesAgain) {
   StopSignals signals;
   ::raise(SIGUSR1);
   ::raise(SIGINT);
@@ -68,7 +76,7 @@ TEST(StopSignals, AreUrgentWhenOneThatPressesComesAgain) {
 }
 
 // As `timeout` sends them, to a process and to its group.
-TEST(StopSignals, OneRequestMayComeTwice) {
+TEST_F(StopSignalsTest, OneRequestMayComeTwice) {
   StopSignals signals;
   for (int time = 0; time < 2; ++time) {
     ::raise(SIGTERM);
@@ -79,22 +87,16 @@ TEST(StopSignals, OneRequestMayComeTwice) {
 }
 
 // SIGHUP is under nohup, SIGINT in a background job of a script.
-TEST(StopSignals, StayIgnored) {
+TEST_F(StopSignalsTest, StayIgnored) {
   for (const int signal : {SIGHUP, SIGINT}) {
-    struct sigaction ignored {};
-    ignored.sa_handler = SIG_IGN;
-    struct sigaction former {};
-    ::sigaction(signal, &ignored, &former);
-    {
-      StopSignals signals;
-      ::raise(signal);
-      signals.look();
-      EXPECT_FALSE(signals.wants_stop());
-      ::raise(SIGTERM);
-      signals.look();
-      EXPECT_EQ(signals.first(), "SIGTERM");
-    }
-    ::sigaction(signal, &former, nullptr);
+    ::signal(signal, SIG_IGN);
+    StopSignals signals;
+    ::raise(signal);
+    signals.look();
+    EXPECT_FALSE(signals.wants_stop());
+    ::raise(SIGTERM);
+    signals.look();
+    EXPECT_EQ(signals.first(), "SIGTERM");
   }
 }
 
