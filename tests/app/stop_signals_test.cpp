@@ -62,10 +62,10 @@ TEST_F(StopSignalsTest, AreUrgentWhenOneThatPressesComesAgain) {
   ::raise(SIGUSR1);
   ::raise(SIGINT);
   signals.look();
+  std::this_thread::sleep_for(runtime::same_request);
   ::raise(SIGUSR1);
   signals.look();
   EXPECT_FALSE(signals.wants_kill());
-  std::this_thread::sleep_for(runtime::same_request);
   ::raise(SIGTERM);
   signals.look();
   EXPECT_TRUE(signals.wants_kill());
