@@ -1,8 +1,6 @@
 // One thread, one place for the checkpoint it works on, one lock around that place.
 #include "runtime/checkpoint_writer.hpp"
 
-#include <signal.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -12,28 +10,9 @@
 #include <vector>
 
 #include "runtime/seconds_since.hpp"
+#include "runtime/signals_blocked.hpp"
 
 namespace rubato::runtime {
-
-namespace {
-
-// No signals for the calling thread and those it starts, until the end of the scope.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
-}  // namespace
 
 struct CheckpointWriter::State {
   State(CheckpointStore its_store, std::function<void()> callback)

@@ -41,7 +41,6 @@ class RunDirectory {
   // Its options, if there are any; and its trace unless it is a constant batch. Throws WriteError.
   void record(const std::string& configuration);
   void record(const std::string& configuration, const data::BatchTrace& trace);
-  void touch() const noexcept { lock_->touch(); }  // shows other hosts that the run lives
 
  private:
   void remove_leftovers() const;

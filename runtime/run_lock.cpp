@@ -9,18 +9,19 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <ctime>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 
 #include "collectives/host_name.hpp"
 #include "runtime/errors.hpp"
 #include "runtime/process_info.hpp"
+#include "runtime/signals_blocked.hpp"
 #include "runtime/utc_time.hpp"
 
 namespace rubato::runtime {
@@ -128,8 +129,9 @@ Try lock_with_patience(int descriptor, LockMethod method) {
   return result;
 }
 
-// Throws OutputError and holds nothing, or the descriptor's file is this process's.
-void take(int descriptor, const std::filesystem::path& file, LockMethod method) {
+// Throws OutputError and holds nothing, or the descriptor's file is this process's. By which
+// method it is held.
+LockMethod take(int descriptor, const std::filesystem::path& file, LockMethod method) {
   const std::filesystem::path directory = file.parent_path();
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -146,17 +148,33 @@ void take(int descriptor, const std::filesystem::path& file, LockMethod method) 
     const auto holder = read_holder(descriptor);
     if (!holder || !is_this_process(*holder)) refuse(directory, holder);
   }
+  return kernel == Try::unsupported ? LockMethod::content : LockMethod::kernel;
+}
+
+// Shows other hosts that the holder lives, whatever the training is at. Errors are of no
+// consequence, so none is told.
+void keep_young(const std::stop_token& stop, int descriptor, std::chrono::milliseconds interval) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  while (!wake.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
+    ::futimens(descriptor, nullptr);
+  }
 }
 
 }  // namespace
 
-RunLock::RunLock(const std::filesystem::path& directory, LockMethod method)
+RunLock::RunLock(const std::filesystem::path& directory, LockMethod method,
+                 std::chrono::milliseconds between_touches)
     : file_(directory / "run.lock"),
       descriptor_(
           ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666)) {
   if (descriptor_ < 0) throw OutputError("cannot open " + file_.string() + ": " + reason());
   try {
-    take(descriptor_, file_, method);
+    if (take(descriptor_, file_, method) == LockMethod::content) {
+      const SignalsBlocked for_the_thread;
+      toucher_ = std::jthread(keep_young, descriptor_, between_touches);
+    }
   } catch (const std::system_error& error) {
     ::close(descriptor_);
     throw OutputError("cannot lock " + file_.string() + ": " + error.code().message());
@@ -168,11 +186,10 @@ RunLock::RunLock(const std::filesystem::path& directory, LockMethod method)
 
 // Emptied, so that whoever must go by the content need not wait for it to grow old.
 RunLock::~RunLock() {
+  toucher_ = {};
   [[maybe_unused]] const int ignored = ::ftruncate(descriptor_, 0);
   ::close(descriptor_);
 }
-
-void RunLock::touch() const noexcept { ::futimens(descriptor_, nullptr); }
 
 void require_unused(const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / "run.lock";

@@ -4,10 +4,12 @@
 // who holds it, as one line of JSON, and stays when the lock is released. On file systems without
 // flock the content decides instead: a holder on this host counts while its process lives (its
 // start time tells it from a recycled pid), one on another host while the file is younger than
-// 60 s, which touch() keeps it.
+// 60 s, which a thread of the holder keeps it.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace rubato::runtime {
 
@@ -18,17 +20,16 @@ class RunLock {
  public:
   // Throws OutputError within 1 s if another run holds the directory, naming it, or if the file
   // cannot be made.
-  explicit RunLock(const std::filesystem::path& directory, LockMethod method = LockMethod::kernel);
+  explicit RunLock(const std::filesystem::path& directory, LockMethod method = LockMethod::kernel,
+                   std::chrono::milliseconds between_touches = std::chrono::seconds(10));
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
   ~RunLock();
 
-  // Shows other hosts that the holder lives. Errors are of no consequence, so none is told.
-  void touch() const noexcept;
-
  private:
   std::filesystem::path file_;
   int descriptor_ = -1;
+  std::jthread toucher_;  // where the content decides
 };
 
 // Throws OutputError, naming the run, if one holds the directory now. Takes part in no lock of its

@@ -14,12 +14,6 @@
 
 namespace rubato::runtime {
 
-namespace {
-
-constexpr double seconds_between_touches = 10;
-
-}  // namespace
-
 RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::vector<RunLog*> logs,
                      RunFacts facts, Record record, const data::BatchTrace& trace)
     : options_(options),
@@ -82,9 +76,6 @@ void RunOutput::update(const StepReport& report) {
   warn_of(metrics_->take_failure());
   if (tensorboard_) warn_of(tensorboard_->take_failure());
   report_writes();
-  if (seconds_since(last_touch_) < seconds_between_touches) return;
-  directory_->touch();
-  last_touch_ = Clock::now();
 }
 
 void RunOutput::epoch(const EpochAudit& audit) {

@@ -85,7 +85,6 @@ class RunOutput {
   std::optional<std::uint64_t> last_reported_;
   bool has_failed_ = false;  // the checkpoint last submitted, and perhaps some before it
   double last_stall_seconds_ = 0;
-  Clock::time_point last_touch_ = Clock::now();
   Clock::time_point last_checkpoint_ = Clock::now();
 };
 

@@ -1,8 +1,6 @@
 // The process states of other ranks are looked up only once somebody is late.
 #include "runtime/watchdog.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "runtime/process_info.hpp"
+#include "runtime/signals_blocked.hpp"
 #include "runtime/straggler.hpp"
 
 namespace rubato::runtime {
@@ -173,15 +172,9 @@ class Watch {
   bool has_ended_ = false;
 };
 
-// Signals are for the main thread: a new thread inherits what is blocked when it begins.
 std::jthread start_without_signals(auto body) {
-  sigset_t all{};
-  sigset_t former{};
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &former);
-  std::jthread thread(std::move(body));
-  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
-  return thread;
+  const SignalsBlocked for_the_thread;
+  return std::jthread(std::move(body));
 }
 
 }  // namespace

@@ -148,13 +148,24 @@ TEST_P(RunLockByContent, AnotherHostsProcessCountsWhileTheFileIsYoung) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_P(RunLockByContent, TouchKeepsTheFileYoung) {
-  const RunLock lock(directory.path(), GetParam());
+TEST_P(RunLockByContent, TheHolderKeepsTheFileYoung) {
+  const auto age = [&] {
+    struct stat status {};
+    EXPECT_EQ(::stat(file.c_str(), &status), 0);
+    return std::time(nullptr) - status.st_mtime;
+  };
+  {
+    const RunLock lock(directory.path(), GetParam(), std::chrono::milliseconds(5));
+    for (int i = 0; i < 2; ++i) {
+      make_older(3600);
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (age() > 60 && std::chrono::steady_clock::now() < end) ::usleep(1000);
+      EXPECT_LT(age(), 60);
+    }
+  }
   make_older(3600);
-  lock.touch();
-  struct stat status {};
-  ASSERT_EQ(::stat(file.c_str(), &status), 0);
-  EXPECT_LT(std::time(nullptr) - status.st_mtime, 5);
+  ::usleep(50'000);
+  EXPECT_GT(age(), 60);
 }
 
 TEST(RequireUnused, NamesTheRunThatHoldsTheLock) {
