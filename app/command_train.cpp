@@ -161,7 +161,7 @@ int train_on(const collectives::Communicator& world, const OptionTable& table, i
   if (trainer.is_finished()) {
     if (world.rank() == 0) {
       std::cerr << "rubato: the run in " << options.text("out") << " is at its end, after update "
-                << trainer.facts().first_update << "; there is nothing to do\n";
+                << trainer.facts().start.update << "; there is nothing to do\n";
     }
     return exit_done;
   }

@@ -19,7 +19,8 @@ MetricsFollower::MetricsFollower(fs::path directory, std::uint64_t resumes_from)
   const auto time = fs::last_write_time(file_, error);
   if (error) return;
   former_time_ = time;
-  if (resumes_from > 0) offset_ = runtime::metrics_history(file_, resumes_from).bytes;
+  // The checkpoint's epoch is not known here: at worst, lines that it keeps are read again.
+  if (resumes_from > 0) offset_ = runtime::metrics_history(file_, {.update = resumes_from}).bytes;
 }
 
 // Its first act is to cut the file, which changes the file's time.

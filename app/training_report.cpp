@@ -35,7 +35,7 @@ TrainingTable::TrainingTable(std::ostream& out, std::optional<std::uint64_t> log
 void TrainingTable::begin(const runtime::RunFacts& facts) {
   has_tests_ = facts.test_samples > 0;
   total_updates_ = facts.total_updates;
-  first_update_ = facts.first_update;
+  first_update_ = facts.start.update;
   ranks_ = facts.ranks;
   out_ << facts.model << ", " << facts.parameters << " parameters; " << facts.training_samples
        << " training samples, "

@@ -182,7 +182,7 @@ void Job::go_on() {
     }
   });
   if (model_ != nullptr) restore_state(checkpoint.state, topology_, model_->parts());
-  facts_.first_update = cursor().update;
+  facts_.start = cursor();
   facts_.resumed_from = opened_.resume->file;
   facts_.warnings = opened_.resume->skipped;
 }

@@ -38,12 +38,12 @@ std::filesystem::path set_aside(const std::filesystem::path& file) {
 }
 
 // How many bytes of the file stay; `note` says it if they are not what they should be.
-std::uint64_t kept_bytes(const std::filesystem::path& file, std::uint64_t update,
+std::uint64_t kept_bytes(const std::filesystem::path& file, const data::Cursor& cursor,
                          std::string& note) {
-  const MetricsHistory history = metrics_history(file, update);
+  const MetricsHistory history = metrics_history(file, cursor);
   if (history.problem.empty()) return history.bytes;
   note = file.string() + " " + history.problem + ", so it cannot be continued after update " +
-         std::to_string(update) + ": a new one begins there";
+         std::to_string(cursor.update) + ": a new one begins there";
   try {
     if (std::filesystem::exists(std::filesystem::symlink_status(file))) {
       note += ", and the old one is " + set_aside(file).filename().string();
@@ -58,12 +58,12 @@ std::uint64_t kept_bytes(const std::filesystem::path& file, std::uint64_t update
 
 MetricsFile::MetricsFile(const std::filesystem::path& file) : lines_(file, 0) {}
 
-MetricsFile::MetricsFile(const std::filesystem::path& file, ResumeAfter resume)
-    : lines_(file, kept_bytes(file, resume.update, note_)) {}
+MetricsFile::MetricsFile(const std::filesystem::path& file, const data::Cursor& resumes_from)
+    : lines_(file, kept_bytes(file, resumes_from, note_)) {}
 
 void MetricsFile::begin(const RunFacts& facts) {
   Json line{{"type", "context"}};
-  if (facts.first_update > 0) line["resumed_from"] = facts.first_update;
+  if (facts.start.update > 0) line["resumed_from"] = facts.start.update;
   for (const ContextEntry& entry : facts.context) line[entry.name] = entry.value;
   line["parameters"] = facts.parameters;
   line["training_samples"] = facts.training_samples;

@@ -15,16 +15,14 @@
 
 namespace rubato::runtime {
 
-struct ResumeAfter {
-  std::uint64_t update;
-};
-
 class MetricsFile final : public RunLog {
  public:
   explicit MetricsFile(const std::filesystem::path& file);  // creates or empties it; OutputError
-  // Keeps what the file says up to that update and cuts off the rest. If that part is not complete,
-  // the file is kept as FILE.1 (or the next free number) and a new one begun: note() says so.
-  MetricsFile(const std::filesystem::path& file, ResumeAfter resume);  // throws OutputError
+  // Keeps what the file says up to there and cuts off the rest (metrics_history.hpp). If that part
+  // is not complete, the file is kept as FILE.1 (or the next free number) and a new one begun:
+  // note() says so.
+  // Throws OutputError.
+  MetricsFile(const std::filesystem::path& file, const data::Cursor& resumes_from);
 
   const std::string& note() const { return note_; }  // a sentence; empty: nothing to say
 

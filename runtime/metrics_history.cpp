@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::string_view context_begin = R"({"type":"context")";
 constexpr std::string_view update_begin = R"({"type":"update","update":)";
+constexpr std::string_view epoch_begin = R"({"type":"epoch")";
 constexpr std::array<std::string_view, 5> consequences{
-    R"({"type":"eval")", R"({"type":"epoch")", R"({"type":"checkpoint")", R"({"type":"warning")",
+    R"({"type":"eval")", epoch_begin, R"({"type":"checkpoint")", R"({"type":"warning")",
     R"({"type":"decision")"};
 constexpr std::size_t largest_line = 1U << 20U;
 
@@ -71,15 +72,41 @@ bool is_consequence(std::string_view line) {
   return false;
 }
 
-// The update after which the file begins, as its first line says.
+// What the line says under that name; 0 if it has none; nothing if that, or the line, is no good.
+std::optional<std::uint64_t> whole_number(std::string_view line, const char* name) {
+  const nlohmann::json json = parsed(line);
+  if (!json.is_object()) return std::nullopt;
+  const auto value = json.find(name);
+  if (value == json.end()) return 0;
+  if (!value->is_number_unsigned()) return std::nullopt;
+  return value->get<std::uint64_t>();
+}
+
+// The update after which a start of the run begins, if the line is one's context.
 std::optional<std::uint64_t> first_update(std::string_view line) {
   if (!line.starts_with(context_begin)) return std::nullopt;
-  const nlohmann::json context = parsed(line);
-  if (!context.is_object()) return std::nullopt;
-  const auto resumed = context.find("resumed_from");
-  if (resumed == context.end()) return 0;
-  if (!resumed->is_number_unsigned()) return std::nullopt;
-  return resumed->get<std::uint64_t>();
+  return whole_number(line, "resumed_from");
+}
+
+bool ends_epoch_before(std::uint64_t epoch, std::string_view line) {
+  return epoch > 0 && line.starts_with(epoch_begin) && whole_number(line, "epoch") == epoch - 1;
+}
+
+// To the end of what follows from the cursor's update. `counts`: what is read next does. A later
+// start from there does once it has completed the epoch before the cursor's.
+std::uint64_t end_of_consequences(Lines& lines, const data::Cursor& cursor, bool counts) {
+  std::uint64_t kept = lines.end();
+  while (lines.next()) {
+    if (first_update(lines.line()) == cursor.update) {
+      counts = false;
+    } else if (!is_consequence(lines.line())) {
+      break;
+    } else if (ends_epoch_before(cursor.epoch, lines.line())) {
+      counts = true;
+    }
+    if (counts) kept = lines.end();
+  }
+  return kept;
 }
 
 MetricsHistory incomplete(std::string problem) { return {0, std::move(problem)}; }
@@ -88,29 +115,26 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 
 }  // namespace
 
-MetricsHistory metrics_history(const std::filesystem::path& file, std::uint64_t update) {
+MetricsHistory metrics_history(const std::filesystem::path& file, const data::Cursor& cursor) {
   Lines lines(file);
   if (!lines.is_open()) return incomplete("is missing");
   const auto first = lines.next() ? first_update(lines.line()) : std::nullopt;
   if (!first) return incomplete("does not begin with the context of a run");
-  if (*first > update) return incomplete("begins after update " + number(*first));
+  if (*first > cursor.update) return incomplete("begins after update " + number(*first));
   std::uint64_t last = *first;
-  std::uint64_t kept = lines.end();
-  while (last < update && lines.next()) {
+  while (last < cursor.update && lines.next()) {
     const auto found = update_of(lines.line());
     if (!found) continue;
     if (*found != last + 1) {
       return incomplete("has update " + number(*found) + " after update " + number(last));
     }
     last = *found;
-    kept = lines.end();
-    if (last == update && parsed(lines.line()).is_discarded()) {
-      return incomplete("has a damaged line for update " + number(update));
+    if (last == cursor.update && parsed(lines.line()).is_discarded()) {
+      return incomplete("has a damaged line for update " + number(last));
     }
   }
-  while (update > *first && lines.next() && is_consequence(lines.line())) kept = lines.end();
-  if (last == update) return {kept, {}};
-  return incomplete("ends after update " + number(last));
+  if (last < cursor.update) return incomplete("ends after update " + number(last));
+  return {end_of_consequences(lines, cursor, /*counts=*/last > *first), {}};
 }
 
 }  // namespace rubato::runtime

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string>
 
+#include "data/trace_plan.hpp"
+
 namespace rubato::runtime {
 
 struct MetricsHistory {
@@ -12,11 +14,14 @@ struct MetricsHistory {
   std::string problem;      // why nothing can be kept: a clause; empty: everything is there
 };
 
-// The file's lines up to `update`: its own line and what directly follows from it (evaluation,
-// end of an epoch, decision, checkpoint, warning). Update 0: the context alone. The file must begin
-// with a context and hold each update since (or since the one that the context resumed from)
-// exactly once. Reads the whole file up to there, at the disk's speed: lines are told apart by how
-// they begin, which is how MetricsFile writes them.
-MetricsHistory metrics_history(const std::filesystem::path& file, std::uint64_t update);
+// The file's lines up to the cursor of a checkpoint: the line of its update and what directly
+// follows from it (evaluation, end of an epoch, decision, checkpoint, warning). Update 0: the
+// context alone. A later start from the same update counts if it completed the epoch before the
+// cursor's, as one on other ranks may: its checkpoint replaced the first.
+//
+// The file must begin with a context and hold each update since (or since the one that the context
+// resumed from) exactly once. Reads the whole file up to there, at the disk's speed: lines are told
+// apart by how they begin, which is how MetricsFile writes them.
+MetricsHistory metrics_history(const std::filesystem::path& file, const data::Cursor& cursor);
 
 }  // namespace rubato::runtime

@@ -110,7 +110,8 @@ void RunDirectory::begin_anew() {
 // To go on was the wish, and somebody may still want to read what there was.
 void RunDirectory::keep_updates_without_checkpoints() const {
   const fs::path metrics = path_ / "metrics.jsonl";
-  if (mode_ != OutputMode::resume || !metrics_history(metrics, 1).problem.empty()) return;
+  if (mode_ != OutputMode::resume || !metrics_history(metrics, {.update = 1}).problem.empty())
+    return;
   int number = 1;
   while (fs::exists(metrics.string() + "." + std::to_string(number))) ++number;
   fs::rename(metrics, metrics.string() + "." + std::to_string(number));

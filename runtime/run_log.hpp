@@ -26,8 +26,8 @@ struct RunFacts {
   double reference_batch = 0;
   std::optional<std::uint64_t> total_updates;  // where the end is known
   std::optional<std::uint64_t> total_samples;
-  std::uint64_t first_update = 0;  // where this run goes on from; 0: from the beginning
-  std::string resumed_from;        // the checkpoint's file
+  data::Cursor start;        // where this run goes on from; update 0: from the beginning
+  std::string resumed_from;  // the checkpoint's file
 };
 
 // A checkpoint that is on disk.

@@ -31,9 +31,9 @@ RunOutput::RunOutput(const RunOptions& options, RunDirectory* directory, std::ve
     metrics_ = std::make_unique<MetricsFile>(metrics);
   } else {
     store.remove_leftovers();
-    metrics_ = std::make_unique<MetricsFile>(metrics, ResumeAfter{facts_.first_update});
+    metrics_ = std::make_unique<MetricsFile>(metrics, facts_.start);
     if (!metrics_->note().empty()) facts_.warnings.push_back(metrics_->note());
-    last_submitted_ = facts_.first_update;
+    last_submitted_ = facts_.start.update;
   }
   if (options_.adaptive) {
     directory_->record(options_.configuration);
@@ -59,7 +59,7 @@ void RunOutput::open_decisions() {
 void RunOutput::open_tensorboard() {
   if (!options_.writes_tensorboard) return;
   tensorboard_ =
-      std::make_unique<TensorboardFile>(directory_->path() / "tensorboard", facts_.first_update);
+      std::make_unique<TensorboardFile>(directory_->path() / "tensorboard", facts_.start.update);
   logs_.push_back(tensorboard_.get());
 }
 

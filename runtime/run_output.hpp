@@ -35,7 +35,7 @@ class RunOutput {
     std::optional<std::string> resume_command = {};  // default: that of rubato train
   };
 
-  // Begins the run's files, or goes on with those up to facts.first_update. Throws OutputError,
+  // Begins the run's files, or goes on with those up to facts.start. Throws OutputError,
   // WriteError. `directory` is nothing on ranks other than 0, and without an output directory.
   RunOutput(const RunOptions& options, RunDirectory* directory, std::vector<RunLog*> logs,
             RunFacts facts, Record record, const data::BatchTrace& trace);

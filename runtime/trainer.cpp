@@ -109,7 +109,7 @@ void Trainer::go_on_from(const ResumePoint& resume) {
       explain_);
   restore_state(resume.checkpoint.state, topology_, parts());
   was_finished_ = resume.was_finished;
-  facts_.first_update = cursor_.update;
+  facts_.start = cursor_;
   facts_.resumed_from = resume.file;
   facts_.warnings.insert(facts_.warnings.end(), resume.skipped.begin(), resume.skipped.end());
 }

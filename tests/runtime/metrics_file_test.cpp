@@ -171,7 +171,7 @@ TEST(MetricsFile, CheckpointsAndWarningsAreLines) {
 // What a run from one update to another writes, without its end.
 void write_updates(MetricsFile& metrics, std::uint64_t first, std::uint64_t last) {
   RunFacts facts;
-  facts.first_update = first;
+  facts.start.update = first;
   metrics.begin(facts);
   for (std::uint64_t update = first + 1; update <= last; ++update) {
     StepReport step;
@@ -189,7 +189,7 @@ TEST(MetricsFile, AResumedRunGoesOnAfterItsCheckpointsUpdate) {
   }
   std::ofstream(file, std::ios::app) << R"({"type":"upd)";
   {
-    MetricsFile metrics(file, ResumeAfter{3});
+    MetricsFile metrics(file, data::Cursor{.update = 3});
     EXPECT_EQ(metrics.note(), "");
     write_updates(metrics, 3, 4);
   }
@@ -209,7 +209,7 @@ TEST(MetricsFile, AnIncompleteFileIsSetAsideAndANewOneBegun) {
       MetricsFile metrics(file);
       write_updates(metrics, 0, number);
     }
-    MetricsFile metrics(file, ResumeAfter{9});
+    MetricsFile metrics(file, data::Cursor{.update = 9});
     const std::string aside = "metrics.jsonl." + std::to_string(number);
     EXPECT_EQ(metrics.note(), file.string() + " ends after update " + std::to_string(number) +
                                   ", so it cannot be continued after update 9: a new one begins "
@@ -223,7 +223,7 @@ TEST(MetricsFile, AnIncompleteFileIsSetAsideAndANewOneBegun) {
 TEST(MetricsFile, AMissingFileIsBegun) {
   const TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "metrics.jsonl";
-  MetricsFile metrics(file, ResumeAfter{9});
+  MetricsFile metrics(file, data::Cursor{.update = 9});
   EXPECT_EQ(metrics.note(), file.string() +
                                 " is missing, so it cannot be continued after update "
                                 "9: a new one begins there");

@@ -31,8 +31,8 @@ class MetricsHistoryTest : public testing::Test {
     stream << torn;
   }
   // The number of lines that are kept, or the problem.
-  std::string kept(std::uint64_t number) const {
-    const MetricsHistory history = metrics_history(file, number);
+  std::string kept(std::uint64_t number, std::uint64_t of_epoch = 0) const {
+    const MetricsHistory history = metrics_history(file, {.update = number, .epoch = of_epoch});
     if (!history.problem.empty()) return history.problem;
     std::ifstream stream(file);
     std::string text(history.bytes, '\0');
@@ -62,6 +62,21 @@ TEST_F(MetricsHistoryTest, ALaterContextIsCutOffAndAnEarlierOneStays) {
   write({context, update(1), update(2), resumed, update(3), end});
   EXPECT_EQ(kept(2), "3");
   EXPECT_EQ(kept(3), "5");
+}
+
+// On other ranks no batch fitted into the epoch any more, so that it was over. Killed before or
+// after the checkpoint that says so.
+TEST_F(MetricsHistoryTest, ALaterStartStaysIfItCompletedTheEpochBeforeTheCheckpoints) {
+  const std::string decision = R"({"type":"decision","update":2})";
+  write({context, update(1), update(2), resumed, decision, epoch, eval, resumed, decision});
+  EXPECT_EQ(kept(2, 0), "3");
+  EXPECT_EQ(kept(2, 1), "7");
+  EXPECT_EQ(kept(1, 1), "2");
+  write({resumed, decision, epoch, eval, update(3)});
+  EXPECT_EQ(kept(2, 0), "1");
+  EXPECT_EQ(kept(2, 1), "4");
+  write({context, update(1), update(2), resumed, R"({"type":"epoch","epoch":"0"})", eval});
+  EXPECT_EQ(kept(2, 1), "3");
 }
 
 TEST_F(MetricsHistoryTest, AFileMayBeginWhereItsContextSays) {
@@ -94,7 +109,7 @@ TEST_F(MetricsHistoryTest, WhatWasConsideredAfterAnUpdateStaysWithIt) {
   const std::string decision = R"({"type":"decision","update":2})";
   write({context, update(1), update(2), decision, eval, update(3)});
   const auto whole = context + update(1) + update(2) + decision + eval;
-  EXPECT_EQ(metrics_history(file, 2).bytes, whole.size() + 5);
+  EXPECT_EQ(metrics_history(file, {.update = 2}).bytes, whole.size() + 5);
 }
 
 TEST_F(MetricsHistoryTest, EachCutOfAFileIsALineBoundaryOrNothing) {
@@ -103,8 +118,9 @@ TEST_F(MetricsHistoryTest, EachCutOfAFileIsALineBoundaryOrNothing) {
   for (std::size_t size = 0; size <= text.size(); ++size) {
     std::ofstream(file) << text.substr(0, size);
     const std::size_t whole = (context + update(1)).size() + 2;
-    EXPECT_EQ(metrics_history(file, 1).problem.empty(), size >= whole) << size;
-    EXPECT_EQ(metrics_history(file, 2).problem.empty(), size >= text.size() - epoch.size() - 1)
+    EXPECT_EQ(metrics_history(file, {.update = 1}).problem.empty(), size >= whole) << size;
+    EXPECT_EQ(metrics_history(file, {.update = 2}).problem.empty(),
+              size >= text.size() - epoch.size() - 1)
         << size;
   }
 }
