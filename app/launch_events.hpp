@@ -3,6 +3,7 @@
 //
 //   start, continue, restart   a job begins: the first, after a pause or a rescale, after a failure
 //   rescale, pause             the capacity has changed: the job is asked to stop
+//   kill                       the job has not stopped in time
 //   failure                    a job has ended as none should
 //   stop, finish               the supervisor ends: on request (or given up), or with the run
 //

@@ -46,6 +46,8 @@ int Supervisor::run() {
   while (pause_while_short()) {
     const JobEnd end = supervise(ranks_);
     if (signals_.wants_kill() && end.exit_code != exit_done) break;
+    // Killed, as it did not stop: no failure of its own that counts.
+    if (!end.has_ended_alone && end.exit_code != exit_done) continue;
     const auto decision = policy_.after(end.exit_code, last_update(plan_.directory));
     if (decision.action == Action::finish) {
       events_.add(event("finish", ""));
@@ -124,8 +126,7 @@ JobEnd Supervisor::supervise(std::uint64_t ranks) {
     if (signals_.wants_kill()) return job.kill();
     if (!was_asked_) ask_to_stop(job, ranks);
     if (!is_grace_over()) continue;
-    events_.say("the job has not stopped within " + in_seconds(plan_.stop_grace.count()) +
-                ", it is killed");
+    events_.add(event("kill", "it has not stopped within " + in_seconds(plan_.stop_grace.count())));
     return job.kill();
   }
 }

@@ -4,7 +4,7 @@
 // One job at a time. A change of capacity and a stop signal ask the job to stop after the update it
 // is in (SIGUSR1 to mpirun; the ranks write a checkpoint and end with 75, or the code that the
 // training was told). One that has not ended after `stop_grace` is killed, and goes on from the
-// checkpoint before.
+// checkpoint before: no failure that counts.
 #pragma once
 
 #include <chrono>

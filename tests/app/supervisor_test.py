@@ -175,11 +175,16 @@ class Stopping(SupervisorTest):
                 (self.directory / "jobs.jsonl").unlink()
 
     def test_a_job_that_does_not_stop_is_killed(self):
-        process = self.launch([{"deaf": True}], "--ranks", "1", "--stop-grace", "0.5")
+        devices = self.write("devices", "1\n")
+        process = self.launch([{"deaf": True}] * 2, "--ranks", "1:2", "--capacity-file", devices,
+                              "--settle", "0.1", "--stop-grace", "0.5", "--max-restarts", "0")
         self.wait_for_updates(5)
+        devices.write_text("2")
+        self.wait(lambda: len(self.jobs()) == 2)
         process.terminate()
         self.ends_with(process, 75)
-        self.assertIn("has not stopped within 0.5 s", process.stderr.read())
+        self.assertEqual(self.names(), ["start", "rescale", "kill", "continue", "kill", "stop"])
+        self.assertEqual(self.events()[2]["reason"], "it has not stopped within 0.5 s")
 
     def test_a_job_may_take_for_ever_to_stop(self):
         process = self.launch([{"deaf": True, "updates": 60, "exit": 0}], "--ranks", "1",
