@@ -20,8 +20,7 @@ class MetricsFile final : public RunLog {
   explicit MetricsFile(const std::filesystem::path& file);  // creates or empties it; OutputError
   // Keeps what the file says up to there and cuts off the rest (metrics_history.hpp). If that part
   // is not complete, the file is kept as FILE.1 (or the next free number) and a new one begun:
-  // note() says so.
-  // Throws OutputError.
+  // note() says so. Throws OutputError.
   MetricsFile(const std::filesystem::path& file, const data::Cursor& resumes_from);
 
   const std::string& note() const { return note_; }  // a sentence; empty: nothing to say
